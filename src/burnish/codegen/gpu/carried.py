@@ -53,16 +53,18 @@ class CarriedWindow:
         return self.taps.extent - 1
 
 
-def carry(writer: KernelWriter, places: Places, patch: Patch) -> int:
+def carry(writer: KernelWriter, anchor: TileOp, places: Places, patch: Patch) -> int:
     """Let a writer carry sums on, where it can; return the turns before the first is complete."""
-    window = _carried_by(tuple(writer.ops.values()), places, patch)
+    window = _carried_by(tuple(writer.ops.values()), anchor, places, patch)
     if window is None:
         return 0
     writer.sums[window.op.output] = partial(_carried_sum, writer, window)
     return window.lead
 
 
-def _carried_by(ops: Sequence[TileOp], places: Places, patch: Patch) -> CarriedWindow | None:
+def _carried_by(
+    ops: Sequence[TileOp], anchor: TileOp, places: Places, patch: Patch
+) -> CarriedWindow | None:
     """Return the nest whose sums a walking program can carry on; None: there is none.
 
     It is the only one whose windows slide that way, and is read in the row that the anchor

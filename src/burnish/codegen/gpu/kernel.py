@@ -220,7 +220,7 @@ def _written(
     steps = _programs(writer, shape, sizes, tiles)
     begun = len(writer.scopes[0].lines)  # nothing is loaded before here
     frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
-    lead = carry(writer, places, patch) if CARRIED in settings else 0
+    lead = carry(writer, anchor, places, patch) if CARRIED in settings else 0
     with turning(writer, patch.turns, lead) as turn:
         found = []
         for bind in patch.places(steps, axes, turn.index):
