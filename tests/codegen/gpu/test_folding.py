@@ -55,6 +55,15 @@ def test_a_scale_goes_into_the_constants_and_nothing_else_changes(text: str) -> 
     assert np.linalg.norm(given - wanted) < 1e-3 * np.linalg.norm(wanted)
 
 
+def test_scaled_constants_take_no_name_that_a_tensor_has() -> None:
+    (scaled,) = (name for name in folded(graph_of(BLOCK)).constants if name.endswith("scaled1"))
+    graph = graph_of(BLOCK.replace(" r)", f' "{scaled}")').replace("(r,", f'("{scaled}",'))
+    found = folded(graph)
+    assert scaled in found.inputs
+    assert scaled not in found.constants
+    assert f"{scaled}." in found.constants
+
+
 def test_what_is_left_is_a_product_that_libraries_form() -> None:
     graph = graph_of(BLOCK)
     for each, forms in ((graph, False), (folded(graph), True)):

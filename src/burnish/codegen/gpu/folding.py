@@ -20,7 +20,7 @@ from burnish.tile.expr import Accumulated, Argument, Call, Expr, walk
 from burnish.tile.graph import Read, TileGraph, TileOp, constant_type
 from burnish.tile.index import Axis, at, axes_of
 from burnish.tile.steps.tidy import tidy
-from burnish.tile.steps.unused import regraph
+from burnish.tile.steps.unused import free_name, regraph
 
 CLOSE = {"f16": 2.0**-10, "bf16": 2.0**-7}
 """How far a column of scaled constants may be from the exact one: twice what rounding is."""
@@ -37,10 +37,10 @@ class _Scale:
 
 def folded(graph: TileGraph) -> TileGraph:
     """Return the graph whose products have scaled constants instead of scaled sums."""
-    constants = dict[str, Array]()
+    constants, taken = dict[str, Array](), set(graph.tensors)
     ops = []
     for op in graph.ops:
-        found = _folded(op, graph)
+        found = _folded(op, graph, taken)
         if found is None:
             ops.append(op)
             continue
@@ -51,7 +51,9 @@ def folded(graph: TileGraph) -> TileGraph:
     return regraph(graph, ops, constants) if constants else graph
 
 
-def _folded(op: TileOp, graph: TileGraph) -> tuple[TileOp, dict[str, Array]] | None:
+def _folded(
+    op: TileOp, graph: TileGraph, taken: set[str]
+) -> tuple[TileOp, dict[str, Array]] | None:
     """Return a product with its scale in new constants; None: it has none, or it would be lost."""
     if op.dtype not in HALVES or op.finish is None or contracts(op) is None:
         return None
@@ -69,7 +71,7 @@ def _folded(op: TileOp, graph: TileGraph) -> tuple[TileOp, dict[str, Array]] | N
             array = _scaled(np.asarray(graph.constants[read.tensor]), read, column, scale.factor)
             if array is None:
                 return None
-            name = f"{op.output}.scaled{position}"
+            name = free_name(f"{op.output}.scaled{position}", taken)
             more[name] = array
             reads[position] = replace(read, tensor=name)
         finish = _put(op.finish, scale.whole, scale.sums)

@@ -22,7 +22,7 @@ from burnish.tile.expr import Accumulated, Argument, Call, Constant, Expr, call,
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
 from burnish.tile.index import Axis, Index, at, axes_of, substitute, unflatten
 from burnish.tile.steps.tidy import tidy
-from burnish.tile.steps.unused import regraph
+from burnish.tile.steps.unused import free_name, regraph
 
 LONG = 4096
 """Terms above which a row is cut: fewer are one block of a kernel."""
@@ -56,20 +56,12 @@ def moments_in_parts(graph: TileGraph) -> TileGraph:
     merged: dict[str, TileOp] = {}
     for op in graph.ops:
         if op.output in pairs:
-            names = [_free(f"{each.output}.parts", taken) for each in (op, pairs[op.output])]
+            names = [free_name(f"{each.output}.parts", taken) for each in (op, pairs[op.output])]
             *new, merged[pairs[op.output].output] = _in_parts(op, pairs[op.output], names, orders)
             ops += new
         else:
             ops.append(merged.get(op.output, op))
     return regraph(graph, (tidy(op, graph.tensors) for op in ops))
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """Return a name that no tensor has, and take it."""
-    while name in taken:
-        name += "."
-    taken.add(name)
-    return name
 
 
 def _pairs(graph: TileGraph) -> Iterator[tuple[str, TileOp]]:

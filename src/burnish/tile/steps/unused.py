@@ -12,6 +12,14 @@ from burnish.tile.steps.substitution import index_mapped, op_mapped
 from burnish.tile.steps.tidy import tidy
 
 
+def free_name(name: str, taken: set[str]) -> str:
+    """Return a name that no tensor has, and take it."""
+    while name in taken:
+        name += "."
+    taken.add(name)
+    return name
+
+
 def regraph(
     graph: TileGraph, ops: Iterable[TileOp], constants: Mapping[str, Array] | None = None
 ) -> TileGraph:
