@@ -68,10 +68,6 @@ def test_what_could_not_be_seen_tells_how_much_longer_it_would_take(
     assert excluded(one) == (None if low is None else pytest.approx(1 / low - 1))
 
 
-def test_no_rounds_show_that_what_is_as_fast_is_not_slower_at_all() -> None:
-    assert deciding_rounds(replace(found(0.9, 1 / 0.9), ratio=1.0), 0.0) == 4.0
-
-
 def test_as_many_rounds_as_were_told_decide_most_of_what_could_not_be_seen() -> None:
     noise = Noise(lambda dice: math.exp(dice.gauss(0, 0.06)), lambda _: 1.0)
     decided = []

@@ -87,7 +87,7 @@ def deciding_rounds(comparison: Comparison, max_slowdown: float) -> float:
     found = math.log(comparison.ratio)
     reach = math.log(comparison.high / comparison.low) / 2
     gap = max(found + math.log1p(max_slowdown), -found)
-    return max(2.0, (reach / gap) ** 2) if gap > 0 else _UNKNOWN
+    return max(2.0, (reach / gap) ** 2)
 
 
 def excluded(comparison: Comparison) -> float | None:
