@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from burnish.codegen.gpu.bounds import breaches
@@ -105,6 +105,36 @@ def test_whoever_walks_stays_inside(  # noqa: PLR0917  # what is drawn
     stores = [line for line in launch.source.splitlines() if "tl.store(" in line]
     if turns <= rows:
         assert all(f"(turn_1 >= {tall - 1})" in line for line in stores)
+
+
+@pytest.mark.torch
+@settings(max_examples=6, deadline=None)
+@given(
+    st.sampled_from(["float", "float16", "bfloat16"]), st.tuples(*[st.integers(2, 11)] * 2),
+    st.sampled_from([(7, 7), (5, 5), (7, 3), (2, 6)]), st.tuples(*[st.integers(0, 4)] * 4),
+    st.integers(1, 2), st.integers(2, 5), st.integers(1, 4), st.booleans(),
+)  # fmt: skip
+def test_sums_are_right_whatever_sizes_there_are(  # noqa: PLR0917  # what is drawn
+    dtype: str, size: tuple[int, int], taps: tuple[int, int], pads: tuple[int, ...],
+    outputs: int, turns: int, across: int, last: bool,
+) -> None:  # fmt: skip
+    rows, columns = (size[d] + pads[d] + pads[d + 2] - taps[d] + 1 for d in (0, 1))
+    assume(rows >= turns and columns >= 2)
+    taken = f"{dtype}[2,4,{size[0]},{size[1]}] x, {dtype}[{4 * outputs},1,{taps[0]},{taps[1]}] w"
+    made = f"{dtype}[2,{4 * outputs},{rows},{columns}]"
+    graph = parsed(
+        f"""drawn ({taken}, {made} r) => ({made} c, {made} y)
+        {{ c = Conv<group=4, pads={list(pads)}>(x, w) d = Relu(c) y = Add(d, r) }}"""
+    )
+    inputs, order = inputs_of(graph), (0, 2, 3, 1)
+    orders = dict.fromkeys(("x", "y", "c"), order) if last else {}
+    found = run_groups(graph, [(whole(graph), blocks(turns, across))], inputs, orders)
+    near = {"float": 1e-5, "float16": 2e-3, "bfloat16": 2e-2}[dtype]
+    for name, wanted in evaluate(graph, inputs).items():
+        largest = float(np.abs(wanted.astype(np.float64)).max())
+        np.testing.assert_allclose(
+            found[name].astype(np.float64), wanted.astype(np.float64), near, near * largest
+        )
 
 
 def test_a_turn_loads_one_row_ahead_and_each_tap_is_loaded_once() -> None:
