@@ -143,3 +143,17 @@ def test_where_all_is_stored_in_fewer_bits_inputs_and_weights_are_off_once() -> 
 def test_small_numbers_of_f16_have_fewer_bits() -> None:
     moved = Noisy(1).rounded(np.full(1000, 1.3e-6), "f16")
     assert 1e-8 < np.abs(moved - 1.3e-6).max() <= 2.0**-25
+
+
+def test_small_numbers_of_f32_have_fewer_bits_where_f16_is_asked_for() -> None:
+    unit, step = UNIT_ROUNDOFF["f16"], 2.0**-25
+    asked = Noisy(1, least=unit, factors=unit, least_step=step)
+    small, short = np.full(1000, 1.3e-6), np.full(1000, 2.0**-27)  # f16 holds neither
+    for moved, value in (
+        (asked.rounded(small, "f32"), small),
+        (asked.held(small.astype(np.float32), "f32"), small.astype(np.float32)),
+        (asked.held(short.astype(np.float32), "f32"), short),
+    ):
+        assert 1e-8 < np.abs(moved - value).max() <= step
+    kept = np.array([0.0, 2.0**-24, 3 * 2.0**-24, 1.0, np.inf], np.float32)
+    np.testing.assert_array_equal(asked.held(kept, "f32"), kept)

@@ -57,7 +57,8 @@ MOST_PROGRAMS = 400
 class Interpreted(GpuBackend):
     """Kernels as texts only: what stands for machine code is what the interpreter knows them by."""
 
-    approximate: bool = False
+    own_functions: bool = False
+    rounds_late: bool = False
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         """Return each kernel as a text."""

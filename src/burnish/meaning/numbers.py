@@ -41,7 +41,7 @@ What reads them makes the elements f64 that it reads."""
 _SHORT = {"f64": 2.0**26, "f32": 2.0**12, "f16": 2.0**5, "bf16": 2.0**4}
 """Two to the number of bits, half of a type's, with which a number counts as a round one."""
 
-_LEAST_STEP = {"f16": 2.0**-25}
+LEAST_STEP = {"f16": 2.0**-25}
 """How far a rounding moves at least: numbers far below one have fewer bits, in f16 usual ones."""
 
 _EXACT_AS_F64 = 2**53
@@ -189,11 +189,13 @@ class Noisy(Reals):
         least: float = 0.0,
         alike: bool = False,
         factors: float = 0.0,
+        least_step: float = 0.0,
     ) -> None:
         """Start with a seed; no rounding of a float is below `least`.
 
         `factors`: those of products are rounded by so much, too; with results that are rounded as
-        far, whatever is stored is, weights and inputs among it.
+        far, whatever is stored is, weights and inputs among it. `least_step`: numbers next to
+        nothing are off by so much, whatever type the model says that they have.
 
         Seeds 1 and 2, 3 and 4 … are opposite: what lies on a border between two steps by chance
         falls on one side of it with the one, and on the other with the other.
@@ -204,7 +206,7 @@ class Noisy(Reals):
         self._pool = random.uniform(-1.0, 1.0, _POOL) * (1.0 if seed % 2 else -1.0)
         self._random = random
         self._constants_only, self._least, self._alike = constants_only, least, alike
-        self._factors = factors
+        self._factors, self._least_step = factors, least_step
         self._stores = bool(factors) and least >= factors
         self._step_blur = _STEP_BLUR if constants_only else _OWN_STEP_BLUR
 
@@ -242,7 +244,8 @@ class Noisy(Reals):
             unit = UNIT_ROUNDOFF["f64"] * _F64_ROUNDINGS
         with np.errstate(invalid="ignore", over="ignore"):
             fits = value.astype(_STORED[dtype]).astype(np.float64) == value
-        return np.where(fits, value, self._moved(value, unit, _LEAST_STEP.get(dtype, 0.0)))
+        least_step = max(LEAST_STEP.get(dtype, 0.0), self._least_step)
+        return np.where(fits, value, self._moved(value, unit, least_step))
 
     def held(self, array: Array, dtype: str) -> Value:
         """Return the elements; floats as f64, rounded where all that is stored is."""
@@ -312,7 +315,11 @@ class Noisy(Reals):
         value = self.opened(value)
         with np.errstate(invalid="ignore", over="ignore"):
             steps = np.frexp(value)[0] / self._factors
-            return np.where(steps == np.rint(steps), value, self._moved(value, self._factors))
+            fits = steps == np.rint(steps)
+            if self._least_step:
+                steps = value / (2 * self._least_step)
+                fits &= steps == np.rint(steps)
+            return np.where(fits, value, self._moved(value, self._factors, self._least_step))
 
     def _blurred(self, value: Value) -> Value:
         """Return numbers of steps, off by a little; what lies just between two steps stays there.

@@ -32,6 +32,8 @@ class Step:
     """At least; more where the type that the model declares rounds more."""
     factors: float = 0.0
     """Of products: where a type of fewer bits than the model's was asked for."""
+    least_step: float = 0.0
+    """Whatever it gives, in numbers: types of few bits have none next to nothing."""
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from burnish.core.budget import Budget
 from burnish.core.errors import BurnishError
 from burnish.core.tensors import FLOATS
 from burnish.meaning.node import TypedArray
-from burnish.meaning.numbers import UNIT_ROUNDOFF
+from burnish.meaning.numbers import LEAST_STEP, UNIT_ROUNDOFF
 from burnish.parity.compare import compare, compare_tensor
 from burnish.parity.meanings import MORE_RUNS, NOISE_FACTOR, RUNS
 from burnish.parity.noise import Floats, Noise, Step, Tensors
@@ -219,7 +219,8 @@ class Roundings:
             # What is no real number flips where roundings decide: engines round more than once.
             return Step(NOISE_FACTOR * UNIT_ROUNDOFF.get(asked, _WIDE))
         results = max(self._wide(dtype), UNIT_ROUNDOFF.get(asked, 0.0))
-        return Step(results, _CUT.get(asked, UNIT_ROUNDOFF.get(asked, 0.0)))
+        factors = _CUT.get(asked, UNIT_ROUNDOFF.get(asked, 0.0))
+        return Step(results, factors, LEAST_STEP.get(asked, 0.0))
 
     def _noise(self, dtype: str, name: str, runs: int, budget: Budget | None = None) -> Noise:
         step = self._step(dtype)

@@ -100,7 +100,9 @@ class Truth:
         budget: Budget | None = None,
     ) -> bool:
         """Add one run in which every result is off by a rounding; return whether that was done."""
-        numbers = Noisy(1 + noise.runs, least=step.results, factors=step.factors)
+        numbers = Noisy(
+            1 + noise.runs, least=step.results, factors=step.factors, least_step=step.least_step
+        )
         found = self._evaluated(self.reference, feeds, numbers, budget)
         if found is not None:
             noise.add(truth, found)
