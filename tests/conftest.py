@@ -15,13 +15,15 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from burnish.cli import output
+from burnish.cli import output, progress
 from burnish.core import settings
 
 settings.calm()  # before NumPy is imported
 # how long an example takes says how busy the machine is: no test asserts wall time
 hypothesis.settings.register_profile("burnish", deadline=None)
 hypothesis.settings.load_profile("burnish")
+# nor is a command called slow for it, on the standard error that tests compare
+progress.SOON_S = 3600.0
 _LEDGERS = Path(tempfile.mkdtemp(prefix="burnish-ledgers-"))
 
 # `nohup` and a shell's `&` start tests that ignore these, and so would all that tests start

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from burnish.cli import progress
 from burnish.cli.progress import Lines
 
 
@@ -29,3 +32,21 @@ def test_a_stage_that_goes_on_is_told_of_again(capsys: pytest.CaptureFixture[str
         lines.step("bench", done, 9, f"cell {done}")
         now[0] += 20.0
     assert capsys.readouterr().err.splitlines() == ["bench: cell 1", "bench: cell 3"]
+
+
+def test_a_command_that_says_nothing_is_seen_to_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "SOON_S", 0.0)
+    said = ""
+    with progress.shown("model list"):
+        while not said:
+            time.sleep(0.001)
+            said = capsys.readouterr().err
+    assert said == "model list: working\n"
+
+
+def test_a_command_that_is_done_soon_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.shown("model list"):
+        pass
+    assert capsys.readouterr().err == ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
-_SOON_S = 1.0
+SOON_S = 1.0
 """After this long without a word, something is said."""
 _AGAIN_S = 30.0
 """After this long, a stage that goes on is told of again."""
@@ -63,7 +63,7 @@ class shown:  # noqa: N801  (used like a function: `with shown() as progress`)
     def __init__(self, name: str) -> None:
         self._name = name
         self._bars = _terminal_bars()
-        self._soon = threading.Timer(_SOON_S, self._say_that_it_runs)
+        self._soon = threading.Timer(SOON_S, self._say_that_it_runs)
         self._soon.daemon = True
         self._bar: Bar | None = None
 
