@@ -66,12 +66,14 @@ bench-aa: $(VENV)/.dev  ## what verdicts are worth here: A/A, planted slowdowns,
 
 # where onnxruntime-gpu is, if not beside PyTorch: `make bench-gpu ORT_SITE=/tmp/ortgpu`
 ORT_SITE ?= /tmp/ort_site
+# what else the table is made with, for instance GPU_OPTIONS="--prepare-s 390"
+GPU_OPTIONS ?=
 
 bench-gpu:  ## the whole table on an NVIDIA card, with whatever Python has PyTorch and Triton
 	PYTHONPATH=src:$(PYTHONPATH) $(PYTHON) benchmarks/gpu_kernels.py --tune 0 --ort-site $(ORT_SITE) \
 	  --modes eager,default,default+channels-last,ort,ort-rewritten \
 	  --autotune bert-base:1,bert-base:64,bsrn,conformer:1,nerf-mlp,nafnet:1,vit-s32:1 \
-	  --flash bert-base:1,bert-base:64,vit-s32:1,vit-s32:64
+	  --flash bert-base:1,bert-base:64,vit-s32:1,vit-s32:64 $(GPU_OPTIONS)
 
 torture: $(VENV)/.dev  ## attack: planted errors, traps, mutants, kills; docs/torture.md
 	$(BIN)/python -m tests.torture

@@ -1,8 +1,10 @@
 """Compiled models against the engines a user could have picked, on this machine.
 
+    python benchmarks/compile.py --export         # export only
     python benchmarks/compile.py --prepare        # export and compile (tunes; up to 5 min a model)
     python benchmarks/compile.py                  # measure on a quiet machine, print the tables
     python benchmarks/compile.py --ablation       # and what fusion itself gives
+    python benchmarks/compile.py --told --folder FOLDER    # the tables of what is in a folder
 
 Eleven models have the shape of Welder's evaluation at batch 1; thirteen are ordinary networks that
 nobody tuned for, three of the zoo and ten of `networks.py`. The compiled model and ONNX Runtime,
@@ -88,6 +90,8 @@ def main() -> None:
     """Prepare or measure the models that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--prepare", action="store_true", help="export and compile only")
+    parser.add_argument("--export", action="store_true", help="export only")
+    parser.add_argument("--told", action="store_true", help="measure nothing, print the tables")
     parser.add_argument("--folder", type=Path, default=Path("out/bench-compile"))
     parser.add_argument("--only", default="", help="models, separated by commas")
     parser.add_argument("--tuning", default="240s", help="budget of tuning the full variant")
@@ -99,27 +103,35 @@ def main() -> None:
     only = [name for name in asked.only.split(",") if name]
     cases = [case for case in CASES if not only or case.model in only]
     asked.folder.mkdir(parents=True, exist_ok=True)
-    for case in cases:
+    for case in cases if not asked.told else ():
+        if asked.export:
+            export(case, asked)
+            continue
         prepare(case, asked)
         if not asked.prepare:
             measure(case, asked)
             if asked.ablation:
                 ablate(case, asked)
-    if not asked.prepare:
+    if not asked.prepare and not asked.export:
         for name, chosen in SETS.items():
             there = [case for case in chosen if measured(case, asked.folder).is_file()]
             print(f"\n{name}\n\n{table(there, asked)}")
         print(ablation([case for case in CASES if ablated(case, asked.folder).is_file()], asked))
 
 
-def prepare(case: Case, asked: argparse.Namespace) -> None:
-    """Export a model and compile it three times, unless that is done."""
+def export(case: Case, asked: argparse.Namespace) -> None:
+    """Export a model, unless that is done."""
     store = asked.folder / "models"
     if not (store / case.model / VARIANT).is_dir():
         burnish(
             "export", *case.source, "--exporter", "torchscript", "--static",
             "--variant", VARIANT, "--store", str(store),
         )  # fmt: skip
+
+
+def prepare(case: Case, asked: argparse.Namespace) -> None:
+    """Export a model and compile it three times, unless that is done."""
+    export(case, asked)
     compile_as(case, TUNED, ["--budget", asked.tuning], asked)
     for fusion in FUSIONS if asked.ablation else ():
         compile_as(case, fusion, ["--fusion", fusion, "--no-tune"], asked)

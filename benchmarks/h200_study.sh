@@ -6,21 +6,21 @@
 # LIMIT: seconds until it has ended. CPUS: processors, as taskset names them (default: all).
 # RESULTS: a folder for ledger.sqlite (every 20 s and at the end), timeline.txt, machine.txt and
 # what each part said. LEDGER: what an earlier lease brought back; it goes on from there.
-# onnxruntime-gpu may lie unpacked in /tmp/ortgpu. Afterwards, on any machine:
+# onnxruntime-gpu may lie unpacked in ORT_SITE (default: /tmp/ortgpu). Afterwards, on any machine:
 #
 #     python benchmarks/study_table.py examples/studies/h200.toml RESULTS/ledger.sqlite \
 #         -o FOLDER --own burnish-cuda --names h200
 set -u
 began=$(date +%s)
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-export PYTHONPATH=/tmp/ortgpu:$PWD/src:${PYTHONPATH:-} OPENBLAS_NUM_THREADS=1
+export PYTHONPATH=${ORT_SITE:-/tmp/ortgpu}:$PWD/src:${PYTHONPATH:-} OPENBLAS_NUM_THREADS=1
 unset PYTHONDONTWRITEBYTECODE # hundreds of processes import the same
 work=${WORK:-/tmp/h200-study}
 results=${RESULTS:-$work/results}
 limit=${LIMIT:-540}
 ledger=$work/ledger.sqlite
 mkdir -p "$work" "$results/told"
-[ -n "${LEDGER:-}" ] && [ ! -f "$ledger" ] && cp "$LEDGER" "$ledger"
+[ -f "${LEDGER:-}" ] && [ ! -f "$ledger" ] && cp "$LEDGER" "$ledger"
 
 kept() { # a whole copy, whoever writes meanwhile
     [ -f "$ledger" ] && python3 - "$ledger" "$results/ledger.sqlite" << 'PY'
