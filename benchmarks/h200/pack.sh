@@ -37,7 +37,7 @@ bytes() { # FOLDER
 }
 
 # 1. what burnish imports and the image may lack; stage.py unpacks only what it does lack
-for name in msgspec platformdirs click rich markdown-it-py mdurl pygments jinja2 markupsafe \
+for name in msgspec platformdirs click rich markdown-it-py mdurl jinja2 markupsafe \
     packaging typing_extensions pytest-timeout; do
     [ -n "$(find .carry/kit/wheels -iname "${name//-/[-_]}-*.whl")" ] && continue
     [ -n "$(newest "${name//-/[-_]}-*.whl")" ] || fetched "$(pinned "$name")"
@@ -60,7 +60,7 @@ if [ ! -s "$pack/ort.tar.xz" ]; then
     "$python" -m zipfile -e "$(newest "onnxruntime_gpu-*.whl")" "$pack/ort"
     here=$pack/ort/onnxruntime
     rm -rf "$here"/{backend,datasets,quantization,tools,transformers,ThirdPartyNotices.txt}
-    rm -rf "$here"/capi/libonnxruntime_providers_tensorrt.so "$here"/capi/libonnxruntime.so.* "$pack"/ort/*.dist-info
+    rm -rf "$here"/capi/libonnxruntime_providers_tensorrt.so "$here"/capi/libonnxruntime.so.*
     library=$here/capi/libonnxruntime_providers_cuda.so
     "$python" benchmarks/h200/fatbins.py "$library" "$library.cut" --common
     mv "$library.cut" "$library"

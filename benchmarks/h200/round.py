@@ -39,6 +39,7 @@ import tomllib
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +51,13 @@ GATHERED_S, KILLED_S = 15.0, 5.0
 MOST_BYTES = 15 * 2**20
 """A file of 16 MiB comes back, a larger one does not."""
 MARK = "BURNISH_ROUND_JOB"
+MACHINE = """
+date -u; uptime; git log --oneline | head -n 1; lscpu | grep -E 'Model name|^CPU.s.:|MHz'
+nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader
+python3 --version
+"""
+"""What figures are told with."""
+LIBRARIES = ("torch", "triton", "onnx", "onnxruntime", "onnxruntime-gpu", "openvino", "numpy")
 
 
 class PlanError(Exception):
@@ -355,6 +363,17 @@ def _ended_by(number: int, _: object) -> None:
     raise SystemExit(128 + number)
 
 
+def machine() -> str:
+    """Return what is to be told with figures: when, on what, and with which libraries."""
+    told = subprocess.run(["bash", "-c", MACHINE], cwd=ROOT, capture_output=True, check=False)
+    places = [os.environ.get("ORT_SITE", ""), os.environ.get("OPENVINO_SITE", ""), *sys.path]
+    found = {
+        name: next((one.version for one in metadata.distributions(name=name, path=places)), "none")
+        for name in LIBRARIES
+    }
+    return told.stdout.decode() + "".join(f"{name} {found[name]}\n" for name in found)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the plan that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -373,7 +392,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.processors:
         cpus = [cpus[number % len(cpus)] for number in range(asked.processors)]
     signal.signal(signal.SIGTERM, _ended_by)
-    return Round(plan, cpus, asked.out, asked.kept).run()
+    one = Round(plan, cpus, asked.out, asked.kept)
+    (asked.kept / "machine.txt").write_text(machine())
+    return one.run()
 
 
 if __name__ == "__main__":

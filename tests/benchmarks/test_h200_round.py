@@ -239,3 +239,4 @@ def test_the_command_line_runs_a_plan(tmp_path: Path) -> None:
     words = [str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--processors", "16"]
     assert main([*words, "--kept", str(tmp_path / "jobs"), "--seconds", "60"]) == 0
     assert "16 processors" in (tmp_path / "out" / "round.txt").read_text()
+    assert "\nnumpy " in come_back(tmp_path)["machine.txt"]
