@@ -205,7 +205,9 @@ def table(cases: list[Case], asked: argparse.Namespace) -> str:
             cells += [f"not compared: {_reason(report)}"]
         cells += [f"{case.bar}×", _memory(rows), _seconds(case, asked.folder)]
         lines.append("| " + " | ".join(cells) + " |")
-    mean = math.exp(statistics.fmean(map(math.log, reached))) if reached else math.nan
+    if not reached:
+        return "\n".join([*lines, "", "nothing was compared"])
+    mean = math.exp(statistics.fmean(map(math.log, reached)))
     return "\n".join([*lines, "", f"geometric mean over {len(reached)} models: {mean:.2f}×"])
 
 
