@@ -8,6 +8,7 @@ import onnx
 import onnx.parser
 import pytest
 
+from bench.test_ledger import spoilt
 from burnish.bench.cells import Finished
 from burnish.bench.ledger import Ledger
 from burnish.bench.measure import BenchReport, ProcessStart, Verdict
@@ -115,6 +116,20 @@ def test_files_of_one_name_have_figures_of_their_own(
         assert [len(table.rows) for table in matrix.pivots(report)] == [2, 2]
         assert len(models_of(report)) == 2
     assert {row.model for row in book.rows()} == {"model"}
+
+
+def test_a_damaged_cell_is_measured_again_and_the_others_are_not(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    request = asked(book, model("plain"), batch=(1, 2))
+    first = benching.answer(request)
+    spoilt(book.path, 1, "record", b"")
+    second = benching.answer(request)
+    (note,) = (note for note in second.notes if "measurement 1 is damaged" in note)
+    assert note.endswith("it does not count")
+    assert second.measurements[0].samples_s != first.measurements[0].samples_s
+    assert second.measurements[1] == first.measurements[1]
+    assert len(book.rows()) == 3
 
 
 def test_again_measures_anew_and_appends(model: Callable[..., str], book: Ledger) -> None:
