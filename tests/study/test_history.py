@@ -101,6 +101,14 @@ def test_a_history_has_one_series_for_each_engine_of_this_machine(ledger: Path) 
     assert report.elsewhere == 1
 
 
+def test_what_is_wrong_is_not_given_to_other_dashboards(tmp_path: Path) -> None:
+    path, page = tmp_path / "m.sqlite", tmp_path / "v3.json"
+    Ledger(path).append([timed(0.010, 1), timed(0.001, 2, status="wrong")])
+    dashboard_answer(DashboardCommand(output=page, ledger=path))
+    told = json.loads(page.read_text())
+    assert {one["benchmark"]["extra_info"]["status"] for one in told} == {"ok"}
+
+
 def test_only_engines_that_are_asked_for_are_shown(ledger: Path) -> None:
     report = answer(HistoryCommand("bert", engine="openvino", ledger=ledger))
     assert [trend.series.engine for trend in report.trends] == ["openvino"]
