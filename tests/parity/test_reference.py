@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -103,3 +104,16 @@ def test_how_far_roundings_take_a_model_is_found_out_once_for_all_engines(tmp_pa
     assert len(asked) == 1
     reference.alike({"x": np.zeros(3, np.float32)})
     assert len(asked) == 2
+
+
+def test_a_reference_that_waited_long_for_what_it_judges_has_as_much_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = stored(tmp_path)
+    x = np.linspace(1.0, 4.0, 200, dtype=np.float32)
+    reference = run_reference(model, Feeds({"x": x}, {"N": 200}))
+    later = time.monotonic() + 1e6
+    monkeypatch.setattr("burnish.core.budget.time.monotonic", lambda: later)
+    # within the tolerance of every element, and beyond what roundings do to all
+    found = reference.judged(model, "f32", {"y": -x * np.float32(1 + 5e-5)})
+    assert not found.sample.passed

@@ -25,6 +25,7 @@ from burnish.feeds.distinguish import Variant, Varied
 from burnish.feeds.feed import Feeds
 from burnish.feeds.make import Maker
 from burnish.parity.arithmetic import arithmetic_by_output, quantised_values, weakest
+from burnish.parity.effort import Effort
 from burnish.parity.examine import (
     DRIFTS_AS_FAR,
     ROUNDED_AS_FAR,
@@ -43,9 +44,6 @@ from burnish.store import onnx_files
 from burnish.store.inlining import inline
 from burnish.store.interface import Interface
 
-BUDGET_S = 30.0
-"""How long meaning is judged and differences are searched for, unless asked otherwise."""
-
 _LEVEL, _ENGINE = 8.0, 64.0
 """Engines reassociate and fuse as they like: on inputs that were made to be hard they drift several
 times as far as roundings drawn at random, others with functions of their own farther still; what
@@ -55,20 +53,6 @@ SEARCHED = "search "
 _MIXTURES = 24
 _KEPT = 3
 """How many of the inputs that were found by searching a report keeps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much is done beyond running the inputs that were asked for."""
-
-    budget_s: float = BUDGET_S
-    search: bool = False
-    """Whether inputs are looked for that tell the two apart."""
-    fixed: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """Dimensions whose size was asked for: they are not varied."""
-    usual: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """Sizes that are known to work, where those that names suggest do not."""
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +132,7 @@ class CandidateJudge(Closing):
         self._facts, self._effort, self._progress = facts, effort, progress
         self._open = ExitStack()
         self._sessions: dict[str, Session] = {}
-        self._budget = Budget(effort.budget_s)
+        self._budget, judging = Budget(effort.budget_s), Budget(effort.judging_s)
         models = [flat(onnx_files.read(subject.model.onnx)) for subject in subjects]
         pairing = pair_outputs(facts[0].interface, facts[1].interface)
         for model in models:
@@ -170,11 +154,11 @@ class CandidateJudge(Closing):
                 None if same else models[1],
                 runner,
                 loose=(self._structure.lost, self._structure.new),
-                budget=self._budget,
+                budget=judging,
             ),
             run_written=lambda feeds: self._session("written", self._reference).run(feeds),
             run_alike=self._run_alike,
-            budget=self._budget,
+            budget=judging,
         )
 
     def close(self) -> None:

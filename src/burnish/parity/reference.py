@@ -16,6 +16,7 @@ from burnish.feeds.feed import Feeds
 from burnish.parity.arithmetic import weakest
 from burnish.parity.compare import compare
 from burnish.parity.comparison import JudgedFacts, facts_of, flat
+from burnish.parity.effort import JUDGING_S
 from burnish.parity.examine import ExaminedInputs, Examiner, JudgingTerms
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import differing_inputs, pair_outputs
@@ -26,9 +27,6 @@ from burnish.parity.subject import JudgedSubject, judge
 from burnish.parity.truth import Truth
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
-
-_LONGEST_S = 20.0
-"""How long a reference is evaluated in real numbers before it is judged without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +49,8 @@ class Reference:
     truth: Truth
     alike: Run
     """Gives what the model gives where it is rounded as devices round, if that is known."""
+    longest_s: float = JUDGING_S
+    """How long it is evaluated in real numbers before outputs are judged without."""
 
     def judged(self, model: StoredModel, precision: str, outputs: Arrays) -> Judged:
         """Return how far `outputs` are, which `model` gave while computing in `precision`.
@@ -82,13 +82,15 @@ class Reference:
         if all(diff.passed for diff in near) and are_near(self.outputs, found, tolerances):
             # what it means in real numbers takes long to find out, and is asked in doubt only
             return JudgedSample(label, self.feeds.bindings, near)
+        budget = Budget(self.longest_s)
+        self.truth.begin(budget)
         nothing = Structure(frozenset(self.outputs), frozenset(), Suspicions())
         examiner = Examiner(
             JudgingTerms(pairing, tolerances, nothing),
             self.truth,
             run_written=lambda _: self.outputs,
             run_alike=self.alike,
-            budget=Budget(_LONGEST_S),
+            budget=budget,
         )
         return examiner.sample(ExaminedInputs(label, self.feeds, outputs, self.outputs))
 
@@ -107,7 +109,7 @@ class _Once:
 
 
 def run_reference(
-    model: StoredModel, feeds: Feeds, *, alike: Run = lambda _: {}, longest_s: float = _LONGEST_S
+    model: StoredModel, feeds: Feeds, *, alike: Run = lambda _: {}, longest_s: float = JUDGING_S
 ) -> Reference:
     """Run a model on ONNX Runtime's CPU provider with nothing optimised.
 
@@ -121,6 +123,6 @@ def run_reference(
     written = flat(onnx_files.read(model.onnx))
     facts = facts_of(subject)
     runner = NodeRunner(dict(written.opset_imports))
-    truth = Truth(written, None, runner, budget=Budget(longest_s))
+    truth = Truth(written, None, runner)
     weak = weakest(precision, *facts.arithmetic.values())
-    return Reference(feeds, outputs, facts, weak, truth, _Once(alike))
+    return Reference(feeds, outputs, facts, weak, truth, _Once(alike), longest_s)

@@ -79,6 +79,10 @@ class Truth:
         self.overflowed = False
         """Whether the reference left f64's range on its way, when it was last evaluated."""
 
+    def begin(self, budget: Budget) -> None:
+        """Count time from now on: a reference may wait long for what it judges."""
+        self._budget = budget
+
     def of_reference(self, feeds: Arrays) -> Tensors | None:
         """Return what the reference means for these inputs; None: that is not known."""
         numbers = Reals()
