@@ -210,12 +210,14 @@ class Evaluator:
                     let_go(source.const_value)
 
     def _is_settled(self, node: ir.Node) -> bool:
-        """Return whether sizes and constants alone decide what a node gives: every engine does."""
+        """Return whether sizes and constants alone decide what a node gives: every engine does.
+
+        What a branch or a loop reads from around it decides as well.
+        """
         return node.op_type in ("Shape", "Size") or all(
-            value is None
-            or value in self._settled
+            value in self._settled
             or (value.const_value is not None and value.name not in self._loose)
-            for value in node.inputs
+            for value in _outer_reads(node)
         )
 
     def _read(
@@ -324,6 +326,20 @@ def _reads(node: ir.Node) -> Iterable[ir.Value]:
         for inner in body:
             yield from _reads(inner)
         yield from body.outputs
+
+
+def _outer_reads(node: ir.Node) -> set[ir.Value]:
+    """Return what a node and its bodies read of what is made elsewhere."""
+    return set(_reads(node)) - set(_made_inside(node))
+
+
+def _made_inside(node: ir.Node) -> Iterable[ir.Value]:
+    """Yield what the bodies of a node are given and compute."""
+    for body in bodies(node):
+        yield from body.inputs
+        for inner in body:
+            yield from inner.outputs
+            yield from _made_inside(inner)
 
 
 def bodies(node: ir.Node) -> list[ir.Graph]:

@@ -116,6 +116,17 @@ def _answer(request: VerifyRequest, progress: Progress) -> VerifyReport:
     return dataclasses.replace(report, bisection=found)
 
 
+def telling_feeds(request: VerifyRequest, report: VerifyReport) -> Feeds | None:
+    """Return the inputs on which two models were found to differ most; None: they were not."""
+    worst = report.worst_sample
+    if report.passed or worst is None or request.candidate is None or request.recorded:
+        return None
+    reference = judge(request.reference, request.against, request.options)
+    candidate = JudgedSubject(request.candidate, request.engine, request.options, request.runs)
+    asked = (*_asked_feeds(request), *_odd_feeds(request))
+    return feeds_of(worst.label, asked, (reference, candidate), _effort(request))
+
+
 def _effort(request: VerifyRequest) -> Effort:
     """Return how hard to look; sizes and data that were asked for are not varied."""
     fixed: dict[str, int] = {}
