@@ -94,12 +94,30 @@ def test_a_measurement_that_is_there_twice_is_refused() -> None:
         require_sound(twice, PLACE)
 
 
-def test_fewer_threads_are_taken_where_that_was_allowed() -> None:
+def test_more_threads_are_taken_where_that_was_allowed() -> None:
     one = with_threads(first(sample_run.bench()))
     assert finding(one) is not None
     assert (
         finding(dataclasses.replace(one, options={**one.options, "allow_fallback": True})) is None
     )
+
+
+def test_an_engine_may_take_fewer_threads_than_it_was_asked_for() -> None:
+    one = with_threads(first(sample_run.bench()))
+    assert finding(dataclasses.replace(one, options={**one.options, "threads": 128})) is None
+
+
+def test_verdicts_of_an_earlier_session_stand_though_the_baseline_has_failed_since() -> None:
+    report = sample_run.bench()
+    clear = next(one for one in report.comparisons if one.verdict is Verdict.FASTER)
+    failed = tuple(
+        dataclasses.replace(one, failure="it crashed", status="crashed", blocks=())
+        if one.subject == clear.baseline
+        else one
+        for one in report.measurements
+    )
+    since = dataclasses.replace(report, measurements=failed)
+    assert require_sound(since, PLACE) is since
 
 
 def claimed(report: BenchReport, **changes: object) -> BenchReport:

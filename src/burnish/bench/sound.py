@@ -50,7 +50,9 @@ def _facts(one: Measurement) -> str | None:
         return f"has a size that nothing has: {odd[0]}"
     wanted = one.options.get("threads")
     ran = one.placement.threads if one.placement else None
-    if wanted and ran and wanted != ran and not one.options.get("allow_fallback"):
+    # engines may take fewer than they were asked for: no more than there are cores
+    more = isinstance(wanted, int) and wanted > 0 and ran is not None and ran > wanted
+    if more and not one.options.get("allow_fallback"):
         return f"was asked for {wanted} threads and ran on {ran}"
     if one.status == "ok" and one.failure is None and not one.blocks:
         return "is said to be well and has no calls"
@@ -106,9 +108,10 @@ def _follows(report: BenchReport, one: Comparison) -> bool:
     """Return whether a comparison is what its rounds come to; to be unsure is always allowed."""
     if any(not 0 < ratio < math.inf for ratio in one.round_ratios):
         return False
-    # whether results were right, rounds do not say
+    # whether results were right, rounds do not say; and the baseline may have failed since, where
+    # rounds of an earlier session were kept
     found = judged(
-        replace(report.measurement(one.baseline), status="ok"),
+        replace(report.measurement(one.baseline), status="ok", failure=None),
         replace(report.measurement(one.candidate), status="ok"),
         side_by_side(tuple(map(math.log, one.round_ratios))),
         1 - one.confidence,
