@@ -98,7 +98,7 @@ def test_what_was_exported_for_another_study_is_not_taken_for_what_is_asked(
 def test_what_is_made_of_files_of_one_name_has_names_of_its_own() -> None:
     models = [StoredModel(Path(folder, "model.onnx"), "model") for folder in ("a", "b", "c")]
     other = StoredModel(Path("a/other.onnx"), "other")
-    assert studying._stems([*models, other]) == ["model", "model-2", "model-3", "other"]
+    assert studying.stems([*models, other]) == ["model", "model-2", "model-3", "other"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -146,7 +146,7 @@ def _optimized(
     log = StepLog(folder / _STEPS)
     every: list[StoredModel] = []
     fusions: dict[str, Mapping[str, int]] = {}
-    for model, stem in zip(models, _stems(models), strict=True):
+    for model, stem in zip(models, stems(models), strict=True):
         done = _rewritten(model, stem, folder, log, progress)
         every += [model, dataclasses.replace(layout.stored(done.target), torch=None)]
         fusions[model.label] = dict(done.rewrite.fusion_counts)
@@ -158,7 +158,7 @@ def _pruned(
 ) -> tuple[list[StoredModel], dict[str, str]]:
     """Return what is left of each model where a share is kept; and of which that cannot be."""
     log, found, missing = StepLog(folder / _STEPS), [], {}
-    for model, stem in zip(models, _stems(models), strict=True) if keep is not None else ():
+    for model, stem in zip(models, stems(models), strict=True) if keep is not None else ():
         target = folder / _MODELS / f"{stem}_{pruning.SUFFIX}.onnx"
         asked = PruneCommand(model, output=target, keep=keep)
         key = value_key([onnx_files.content_key(model.onnx), __version__, keep])
@@ -177,14 +177,18 @@ def _pruned(
     return found, missing
 
 
-def _stems(models: Sequence[StoredModel]) -> list[str]:
-    """Return a name for what is made of each model; what others have, too, is numbered."""
-    seen: Counter[str] = Counter()
-    found = []
+def stems(models: Sequence[StoredModel]) -> list[str]:
+    """Return a name for what is made of each model, unlike all others: what is there is numbered.
+
+    No number makes a name that a further model has of its own.
+    """
+    own = {model.onnx.stem for model in models}
+    found: list[str] = []
     for model in models:
         stem = model.onnx.stem
-        seen[stem] += 1
-        found.append(stem if seen[stem] == 1 else f"{stem}-{seen[stem]}")
+        numbered = (f"{stem}-{number}" for number in itertools.count(2))
+        others = (name for name in numbered if name not in own and name not in found)
+        found.append(next(others) if stem in found else stem)
     return found
 
 
