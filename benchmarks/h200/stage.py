@@ -148,9 +148,12 @@ def site(folder: Path, wheels: Sequence[Path]) -> str:
                 archive.extractall(folder)
                 lacking.append(wheel.name.partition("-")[0])
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    facts = folder / "burnish-0.dist-info"
+    own: dict[str, str] = {}
+    exec((ROOT / "src" / "burnish" / "version.py").read_text(), own)  # imports nothing
+    facts = folder / f"burnish-{own['__version__']}.dist-info"
     facts.mkdir(exist_ok=True)
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: burnish\nVersion: 0\n")
+    told = f"Metadata-Version: 2.1\nName: burnish\nVersion: {own['__version__']}\n"
+    (facts / "METADATA").write_text(told)
     points = "".join(
         f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in entries.items())
         for group, entries in project["entry-points"].items()
