@@ -45,7 +45,7 @@ def test_only_wheels_of_what_is_missing_are_unpacked(places: tuple[Path, Path]) 
 
 
 def test_without_wheels_something_is_wrong(places: tuple[Path, Path]) -> None:
-    (line,) = told(("site", lambda: site(places[0] / "site", [])))
+    line = told(("site", lambda: site(places[0] / "site", [])))
     assert line == "WRONG  site: FileNotFoundError: no wheels were carried"
 
 
@@ -86,7 +86,7 @@ def test_parts_that_came_with_different_calls_are_joined(places: tuple[Path, Pat
 
 def test_an_archive_that_is_cut_short_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.xz").write_bytes(archived(tmp_path / "source")[:-40])
-    (line,) = told(("openvino", lambda: unpacked(tmp_path / "a.xz", tmp_path / "there")))
+    line = told(("openvino", lambda: unpacked(tmp_path / "a.xz", tmp_path / "there")))
     assert line.startswith("WRONG  openvino: ")
     assert not (tmp_path / "there").exists()
 
