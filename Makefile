@@ -56,7 +56,7 @@ bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quot
 	@echo "         benchmarks/h200 (a machine that is lent: CONTRIBUTING.md),"
 	@echo "         benchmarks/tf_bert.py (TensorFlow), benchmarks/coverage.py (the coverage tool in ../shared),"
 	@echo "         benchmarks/architectures.py, benchmarks/forms.py (the same), benchmarks/zoo_precision.py,"
-	@echo "         benchmarks/int8_peers.py, benchmarks/bf16_peers.py, benchmarks/pruned.py (models from burnish export), benchmarks/corpus.py (folders of models that others wrote)"
+	@echo "         benchmarks/int8_peers.py, benchmarks/bf16_peers.py, benchmarks/pruned.py (models from burnish export), benchmarks/corpus.py (folders of models that others wrote), benchmarks/one_thread.py (a file of modules)"
 
 bench-quick: bench-aa  ## the figures about measuring itself: docs/figures.md
 	$(BIN)/python benchmarks/large_model.py

@@ -123,7 +123,7 @@ def written(name: str, folder: Path, tables: Path) -> bool:
     """Write the table of a job; say where it is, or why there is none."""
     try:
         text = "\n".join(READERS.get(name, unread)(folder, tables)).strip() + "\n"
-    except Exception as error:  # one job's damage costs no other's table
+    except (Exception, SystemExit) as error:  # one job's damage costs no other's table
         said = folder / "output.txt"
         last = said.read_text(errors="replace")[-SAID:] if said.is_file() else ""
         print(f"{name}: no table: {type(error).__name__}: {error}\n{last}")

@@ -43,6 +43,7 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+LENT = Path(os.environ.get("LENT", "/tmp/lent"))
 CARDS = ("shared", "none", "alone")
 FIRST_S, EARLY_S = 10.0, 60.0
 """A job that fails so soon was called wrongly; a round so young is not worth going on with."""
@@ -233,7 +234,7 @@ class Round:
         mark = uuid.uuid4().hex
         own = {
             "RESULTS": str(folder), "CPUS": ",".join(map(str, cpus)), "LIMIT": f"{limit:.0f}",
-            "WORK": os.environ.get("WORK", "/tmp/lent/work"), MARK: mark,
+            "WORK": os.environ.get("WORK", f"{LENT}/work"), MARK: mark,
         }  # fmt: skip
         Path(own["WORK"]).mkdir(parents=True, exist_ok=True)
         with (folder / "output.txt").open("wb") as output:
@@ -383,7 +384,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--processors", type=int, help="so many, whether they are there or not")
     parser.add_argument("--seconds", type=float, help="instead of the plan's")
     parser.add_argument("--only", default="", help="jobs, separated by commas")
-    parser.add_argument("--kept", type=Path, default=Path("/tmp/lent/round"), help="for the jobs")
+    parser.add_argument("--kept", type=Path, default=LENT / "round", help="for the jobs")
     asked = parser.parse_args(arguments)
     plan = read(asked.plan)
     plan = chosen(plan, asked.only.split(",") if asked.only else [], dry=asked.dry)

@@ -20,8 +20,8 @@ import tarfile
 import time
 import tomllib
 import zipfile
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,12 +104,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lent, carry = Path(os.environ["LENT"]), Path(os.environ["CARRY"])
     for folder in ("parts", "site"):
         (lent / folder).mkdir(parents=True, exist_ok=True)
-    lines = [line for one in placing(lent, carry) for line in told(one)]
-    with ThreadPoolExecutor(8) as pool:
-        chosen = [one for one in checks(lent) if not (asked.quick and one.is_long)]
-        lines += pool.map(lambda one: checked(one, asked.no_card), chosen)
-    print(*lines, sep="\n", flush=True)
+    lines = []
+    for line in lines_of(lent, carry, asked):
+        print(line, flush=True)
+        lines.append(line)
     return int(any(line.startswith("WRONG") for line in lines))
+
+
+def lines_of(lent: Path, carry: Path, asked: argparse.Namespace) -> Iterator[str]:
+    """Yield what is to be said, as soon as it is known."""
+    yield from map(told, placing(lent, carry))
+    chosen = [one for one in checks(lent) if not (asked.quick and one.is_long)]
+    with ThreadPoolExecutor(8) as pool:
+        for done in as_completed([pool.submit(checked, one, asked.no_card) for one in chosen]):
+            yield done.result()
 
 
 def placing(lent: Path, carry: Path) -> list[tuple[str, Callable[[], str]]]:
@@ -124,14 +132,14 @@ def placing(lent: Path, carry: Path) -> list[tuple[str, Callable[[], str]]]:
     ]
 
 
-def told(one: tuple[str, Callable[[], str]]) -> list[str]:
+def told(one: tuple[str, Callable[[], str]]) -> str:
     """Return the line of something that is put in its place."""
     name, place = one
     began = time.monotonic()
     try:
-        return [f"ok     {name}: {place()} ({time.monotonic() - began:.0f} s)"]
+        return f"ok     {name}: {place()} ({time.monotonic() - began:.0f} s)"
     except Exception as error:
-        return [f"WRONG  {name}: {type(error).__name__}: {error}"]
+        return f"WRONG  {name}: {type(error).__name__}: {error}"
 
 
 def site(folder: Path, wheels: Sequence[Path]) -> str:
@@ -148,9 +156,12 @@ def site(folder: Path, wheels: Sequence[Path]) -> str:
                 archive.extractall(folder)
                 lacking.append(wheel.name.partition("-")[0])
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    facts = folder / "burnish-0.dist-info"
+    own: dict[str, str] = {}
+    exec((ROOT / "src" / "burnish" / "version.py").read_text(), own)  # imports nothing
+    facts = folder / f"burnish-{own['__version__']}.dist-info"
     facts.mkdir(exist_ok=True)
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: burnish\nVersion: 0\n")
+    told = f"Metadata-Version: 2.1\nName: burnish\nVersion: {own['__version__']}\n"
+    (facts / "METADATA").write_text(told)
     points = "".join(
         f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in entries.items())
         for group, entries in project["entry-points"].items()
@@ -212,10 +223,10 @@ def checks(lent: Path) -> list[Check]:
     """Return what is looked at."""
     optimize = OPTIMIZE.format(scratch=lent / "smoke").split()
     found = [
-        Check("every module", ("-c", IMPORTS), 120, is_long=True),
-        Check("an opening of PyTorch", ("-c", OPENING), 150, is_long=True),
-        Check("burnish optimize", optimize, 120, is_long=True),
-        Check("back end", ("-c", BACK_END), 120, is_long=True),
+        Check("every module", ("-c", IMPORTS), 90, is_long=True),
+        Check("an opening of PyTorch", ("-c", OPENING), 90, is_long=True),
+        Check("burnish optimize", optimize, 90, is_long=True),
+        Check("back end", ("-c", BACK_END), 90, is_long=True),
         Check("card", ("-c", CARD), 60, needs_card=True),
     ]
     if (lent / "ortgpu").is_dir():

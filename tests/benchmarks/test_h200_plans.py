@@ -73,6 +73,15 @@ def test_every_line_starts_what_there_is_with_options_that_it_has(text: str) -> 
     assert subprocess.run(["bash", "-n", "-c", text], check=False).returncode == 0
 
 
+def test_the_table_is_that_of_make_bench_gpu() -> None:
+    recipe = (ROOT / "Makefile").read_text().partition("\nbench-gpu:")[2].partition("\n\n")[0]
+    made = recipe.partition("benchmarks/gpu_kernels.py")[2].replace("\\\n", " ").split()
+    made = [word.replace("$(ORT_SITE)", "$ORT_SITE") for word in made[:-1]]
+    (job,) = [job for stem, job in JOBS if (stem, job.name) == ("round2", "table")]
+    assert made[0] == "--tune"
+    assert " ".join(made) in " ".join(job.command.split())
+
+
 def test_an_option_that_a_script_lacks_is_seen() -> None:
     assert "--whole" in options_of(ROOT / "benchmarks" / "side_by_side.py")
     assert "--whole" not in options_of(ROOT / "benchmarks" / "gpu_kernels.py")

@@ -79,6 +79,17 @@ def test_a_job_without_figures_is_told_and_costs_no_other(
     assert "torch: no table: JSONDecodeError" in said
 
 
+def test_a_ledger_without_a_group_of_the_study_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Ledger(tmp_path / "ledger.sqlite").append(session("s", 7, MS))
+    with tarfile.open(tmp_path / "results.tgz", "w:gz") as archive:
+        archive.add(tmp_path / "ledger.sqlite", "study/ledger.sqlite")
+    code, found = tables(tmp_path, tmp_path / "results.tgz")
+    assert (code, found) == (1, {})
+    assert "the ledger has no group of this study" in capsys.readouterr().out
+
+
 def test_the_ledger_becomes_the_studys_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

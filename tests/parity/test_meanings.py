@@ -67,6 +67,11 @@ def test_a_layer_that_is_a_little_off_is_not_what_rounding_weights_does(
     assert any(not diff.passed for sample in found.samples for diff in sample.meant)
 
 
+@pytest.mark.parametrize("layer", range(LAYERS))
+def test_roundings_of_other_weights_hide_no_layer(tmp_path: Path, layer: int) -> None:
+    assert not _judged(tmp_path, "bf16", "bf16", {layer: 1.01}).passed
+
+
 def test_products_in_tf32_leave_what_a_model_means_as_it_is(tmp_path: Path) -> None:
     assert _judged(tmp_path, "f32", "tf32", {}).passed
     found = _judged(tmp_path, "f32", "tf32", {2: 1.005})

@@ -137,7 +137,10 @@ def _sized(prepared: PreparedModel, name: str, options: PlanOptions) -> Sized:
     for node, reason in {**kernels.left, **options.to_ort}.items():
         raise closed(name, f"ONNX Runtime runs {node!r} ({reason}), at fixed sizes")
     for node in cover(graph).left:
-        raise closed(name, f"{node!r} is repeated or chosen from, in steps of fixed sizes")
+        raise closed(
+            name,
+            f"{node!r} is repeated along a sequence or has branches, with steps of fixed sizes",
+        )
     found = regions(graph, {})
     if not found:
         raise closed(name, "the model computes nothing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -128,11 +129,13 @@ class Evaluator:
         otherwise: Otherwise | None = None,
         weights: Collection[str] = (),
         loose: Collection[str] = (),
+        instead: Mapping[str, ir.TensorProtocol] = MappingProxyType({}),
     ) -> None:
         """Take a model of one's own: functions in it are put in place of their calls.
 
         `weights` are inputs that are constants of the model which this one was cut from;
-        `loose` constants, stored or computed, may be others that were rounded anew.
+        `loose` constants, stored or computed, may be others that were rounded anew; `instead` are
+        what some constants were before they were rounded, and are read in their place.
         """
         if model.functions:
             common_passes.InlinePass()(model)
@@ -141,7 +144,7 @@ class Evaluator:
         self.graph = model.graph
         self._nodes = Nodes()
         self._otherwise, self._weights = otherwise, frozenset(weights)
-        self._loose = frozenset(loose)
+        self._loose, self._instead = frozenset(loose), instead
         self._last_users = _last_users(self.graph)
         self._settled: set[ir.Value] = set()
         self._budget: Budget | None = None
@@ -237,7 +240,10 @@ class Evaluator:
 
     def _constant(self, name: str | None, array: Array, numbers: Numbers) -> TypedArray:
         hold = numbers.loose if name in self._loose else numbers.weight
-        return TypedArray(hold(array, name_of(array)), name_of(array))
+        dtype = name_of(array)
+        if name is not None and name in self._instead:
+            array = array_of(self._instead[name]).reshape(array.shape)
+        return TypedArray(hold(array, dtype), dtype)
 
     def _as_stored(self, value: ir.Value, computed: Operand, numbers: Numbers) -> Operand:
         """Return a result; one that the other model may have stored, as if it had been stored."""

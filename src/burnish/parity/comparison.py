@@ -36,6 +36,7 @@ from burnish.parity.examine import (
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import pair_outputs
 from burnish.parity.report import JudgedSample, VerifyReport
+from burnish.parity.restored import restored
 from burnish.parity.structure import Structure, compare_structure
 from burnish.parity.subject import JudgedSubject, open_rounded
 from burnish.parity.tolerances import Tolerances
@@ -138,7 +139,6 @@ class CandidateJudge(Closing):
         for model in models:
             model.graph.sort()
         self._structure = compare_structure((models[0], models[1]), pairing.candidates)
-        same = len(self._structure.same) == len(facts[0].interface.outputs)
         runner = self._open.enter_context(NodeRunner(dict(models[0].opset_imports)))
         self._model = models[0]
         self._examiner = Examiner(
@@ -149,17 +149,22 @@ class CandidateJudge(Closing):
                 self._patience,
                 ROUNDED_AS_FAR if self._is_one_model else DRIFTS_AS_FAR,
             ),
-            Truth(
-                models[0],
-                None if same else models[1],
-                runner,
-                loose=(self._structure.lost, self._structure.new),
-                budget=judging,
-            ),
+            self._truth((models[0], models[1]), tolerances.arithmetic, runner, judging),
             run_written=lambda feeds: self._session("written", self._reference).run(feeds),
             run_alike=self._run_alike,
             budget=judging,
         )
+
+    def _truth(
+        self, models: tuple[ir.Model, ir.Model], asked: str | None, runner: NodeRunner, time: Budget
+    ) -> Truth:
+        """Return both in real numbers, with the reference's constants where they were rounded."""
+        same = len(self._structure.same) == len(self._facts[0].interface.outputs)
+        known = restored(models, self._structure, asked)
+        return Truth(
+            models[0], None if same else models[1], runner,
+            loose=(known.lost, known.new), instead=known.instead, budget=time,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Close all sessions."""

@@ -93,7 +93,8 @@ class Meanings:
             off = np.abs(candidate.astype(np.float64) - reference.astype(np.float64))
         errors = spread_of(off, reference, scale)
         sizes = spread_of(reference, reference, scale)
-        beyond = errors.beyond(noise, sizes, _TOGETHER, _ALONG)
+        least = sizes.times(MEANING.relative)
+        beyond = errors.beyond(noise.wider(least), sizes, _TOGETHER, _ALONG)
         if beyond.ratio <= 1:
             return found
         severity = max(found.severity, beyond.ratio)

@@ -237,6 +237,12 @@ class Plan:
         """Return the inputs that hold indices whatever is chosen, each with how many there are."""
         return self.indices_of([step for step in self.kernel_steps if step.when is None])
 
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Return the tensors that say which steps run, each once."""
+        found = (step.when.tensor for step in self.kernel_steps if step.when is not None)
+        return tuple(dict.fromkeys(found))
+
     def indices_of(self, steps: Iterable[Step]) -> dict[str, int]:
         """Return the inputs that steps take for indices, each with how many there are."""
         found: dict[str, int] = {}

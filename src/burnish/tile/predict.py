@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from burnish.tile.candidates import Candidate, Space, Tile, candidates, orders_on
+from burnish.tile.candidates import Candidate, Ranking, Space, Tile, candidates, orders_on
 from burnish.tile.collisions import Layouts
 from burnish.tile.connect import NoGroupError
-from burnish.tile.graph import TileGraph
+from burnish.tile.footprint import element_bytes
+from burnish.tile.graph import TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine
 from burnish.tile.signature import signature
@@ -58,10 +60,13 @@ class Predictions:
         known = self._tiles.get(group.anchor.output)
         space, seeds = (self.space, []) if known is None else (self.again, [known])
         ranking = candidates(group, self.graph, self.machine, space, seeds, self.orders)
-        if not ranking.candidates and seeds:
+        if known is not None and (
+            not ranking.candidates or self._is_beyond_scratch(group.anchor, known)
+        ):
             # alone, the anchor may have wanted its whole output as one tile, from which tiles that
             # leave room for what others hand it are far away
-            ranking = candidates(group, self.graph, self.machine, space, (), self.orders)
+            anew = candidates(group, self.graph, self.machine, self.space, (), self.orders)
+            ranking = min(ranking, anew, key=_seconds)
         if not ranking.candidates:
             return ranking.reason
         work = sum(op.work for op in group.ops)
@@ -70,3 +75,11 @@ class Predictions:
                 return each
         times = ranking.candidates[0].cost.traffic.operations / work
         return f"its tiles would compute {times:.1f} times the work"
+
+    def _is_beyond_scratch(self, anchor: TileOp, tile: Tile) -> bool:
+        return element_bytes(anchor.dtype, math.prod(tile)) > self.machine.scratch_bytes
+
+
+def _seconds(ranking: Ranking) -> float:
+    """Return the seconds of the best candidate; infinite where there is none."""
+    return ranking.candidates[0].cost.seconds if ranking.candidates else math.inf
