@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -11,10 +14,16 @@ import pytest
 
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.schedule import Predicted
+from burnish.codegen.write import write, write_sums
+from burnish.core import backends
 from burnish.core.arrays import Array
-from burnish.core.errors import UsageError
+from burnish.core.errors import ModelError, UsageError
 from burnish.rewrite.static import static
 from burnish.runtime.cpu.runner import CpuCall
+from burnish.runtime.folder import About
+from burnish.runtime.load import load
+from burnish.store import onnx_files
+from burnish.store.compiled import PLAN
 from burnish.tile.lower import cover
 from codegen.models import PORTABLE, built, model, opened, weights
 from codegen.test_turns import by_onnxruntime
@@ -168,6 +177,36 @@ def test_sizes_reach_the_branches_of_a_rewritten_model(tmp_path: Path) -> None:
             feeds = {"x": random.normal(size=(3, 4)).astype(np.float32), "c": np.array(chosen)}
             wanted = by_onnxruntime(given, feeds)
             np.testing.assert_allclose(loaded.run(feeds)["y"], wanted["y"], rtol=2e-5, atol=2e-6)
+
+
+def altered(folder: Path, change: Callable[[dict[str, Any]], object]) -> str:
+    """Change every step of a written plan, and return why it is refused."""
+    fixed = static(model("either " + CHOICES["a product or a sum, of what is fed"], KNOWN), {})
+    interface = onnx_files.interface(fixed)
+    about = About("m", "m.onnx", "0", interface.inputs, interface.outputs, "f32", "a CPU", "today")
+    write(folder, about, [built(fixed)], PORTABLE)
+    data = json.loads((folder / PLAN).read_text())
+    for step in data["plans"][0]["steps"]:
+        change(step)
+    (folder / PLAN).write_text(json.dumps(data))
+    write_sums(folder)
+    with pytest.raises(ModelError) as found, load(folder, threads=1):
+        pass
+    return found.value.problem.removeprefix(f"{folder}: plan 0 cannot be run: ")
+
+
+def test_a_condition_must_be_one_truth_value(tmp_path: Path) -> None:
+    problem = altered(tmp_path / "f", lambda step: step["when"].update(tensor="x"))
+    assert problem == "step 0 runs if x, which is not one truth value"
+
+
+def test_what_leaves_no_step_out_runs_no_branches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    always = dataclasses.replace(backends.BACKENDS["cpu"], repeats=False)
+    monkeypatch.setattr(backends, "BACKENDS", {**backends.BACKENDS, "cpu": always})
+    problem = altered(tmp_path / "f", lambda _step: None)
+    assert problem == "step 0 cannot be repeated or left out on cpu: portable"
 
 
 def test_cards_leave_it_to_onnx_runtime() -> None:

@@ -15,7 +15,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.budget import Budget
 from burnish.infer.opsets import inherit_opsets
 from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, TypedArray
-from burnish.meaning.numbers import Numbers, Reals
+from burnish.meaning.numbers import Noisy, Numbers, Reals
 from burnish.store.element_types import array_of
 from burnish.store.external_data import let_go
 from burnish.tile.lower import named, operator
@@ -198,7 +198,8 @@ class Evaluator:
             inputs = [None if v is None else self._read(v, scope, numbers) for v in node.inputs]
             if self._is_settled(node):
                 self._settled.update(node.outputs)
-            exact = node.op_type in _CUTTING and node.outputs[0] in self._settled
+            is_size = node.op_type in _CUTTING and node.outputs[0] in self._settled
+            exact = is_size and isinstance(numbers, Noisy)
             results = self._node(node, inputs, scope, _REALS if exact else numbers)
             for value, computed in zip(node.outputs, results, strict=False):
                 result = scope[value] = self._as_stored(value, computed, numbers)
