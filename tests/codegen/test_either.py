@@ -136,6 +136,24 @@ def test_indices_are_looked_at_where_their_branch_is_taken(tmp_path: Path) -> No
             loaded.run({**feeds, "c": np.array(True)})
 
 
+NOWHERE = """(float[2, 4] x, bool c) => (float[2, 4] y)
+{ y = If (c) <then_branch = yes () => (float[2, 4] a) { a = Neg(x) },
+  else_branch = no () => (float[2, 4] b) { i = Constant <value = int64[2] {7, 9}> ()
+    b = Gather(x, i) }> }"""
+
+
+def test_a_branch_that_reads_what_does_not_exist_is_an_error_only_where_it_is_taken(
+    tmp_path: Path,
+) -> None:
+    fixed = static(model("either " + NOWHERE, KNOWN), {})
+    feeds = {"x": np.ones((2, 4), np.float32)}
+    with opened(built(fixed), fixed, tmp_path / "f") as loaded:
+        found = loaded.run({**feeds, "c": np.array(True)})
+        np.testing.assert_array_equal(found["y"], -feeds["x"])
+        with pytest.raises(ModelError, match="indices element out of data bounds"):
+            loaded.run({**feeds, "c": np.array(False)})
+
+
 def test_kernels_of_the_other_branch_do_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
