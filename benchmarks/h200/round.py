@@ -95,6 +95,7 @@ class Plan:
     title: str
     seconds: float
     jobs: tuple[Job, ...]
+    dry: bool = False
 
 
 @dataclass
@@ -152,7 +153,7 @@ def chosen(plan: Plan, names: Sequence[str], *, dry: bool) -> Plan:
         raise PlanError(f"the plan has no job {', '.join(sorted(unknown))}")
     jobs = [job.tried() if dry else job for job in plan.jobs if not names or job.name in names]
     there = {job.name for job in jobs}
-    return replace(plan, jobs=tuple(
+    return replace(plan, dry=dry, jobs=tuple(
         replace(job, after=tuple(name for name in job.after if name in there)) for job in jobs
     ))  # fmt: skip
 
@@ -165,7 +166,7 @@ class Round:
         self.ends = self.began + plan.seconds
         self.free = list(cpus)
         self.all = len(cpus)
-        self.done = kept.parent / "done"
+        self.done = kept.parent / ("tried" if plan.dry else "done")
         self.done.mkdir(parents=True, exist_ok=True)
         self.waiting = [job for job in plan.jobs if job.again or not self._is_done(job)]
         self.running: list[Running] = []

@@ -130,6 +130,15 @@ def test_what_ended_well_is_not_done_twice(tmp_path: Path) -> None:
     assert {name.partition("/")[0] for name in come_back(tmp_path)} == {"b", "c"}
 
 
+def test_what_was_only_tried_is_not_done(tmp_path: Path) -> None:
+    plan = Plan("a plan", 60.0, (job("a", dry="echo tried > $RESULTS/told.txt"),))
+    for dry, told in ((True, "tried\n"), (False, "figures\n")):
+        cpus = sorted(os.sched_getaffinity(0))
+        one = Round(chosen(plan, [], dry=dry), cpus, tmp_path / "out", tmp_path / "jobs")
+        assert one.run() == 0
+        assert come_back(tmp_path)["a/told.txt"] == told
+
+
 def test_files_that_are_too_large_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
