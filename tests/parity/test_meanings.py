@@ -76,3 +76,38 @@ def test_products_in_tf32_leave_what_a_model_means_as_it_is(tmp_path: Path) -> N
     assert _judged(tmp_path, "f32", "tf32", {}).passed
     found = _judged(tmp_path, "f32", "tf32", {2: 1.005})
     assert any(not diff.passed for sample in found.samples for diff in sample.meant)
+
+
+def _scaled(path: Path, *factors: Array) -> StoredModel:
+    """Write products with single numbers, one after the other."""
+    names = ["x", *(f"h{place}" for place in range(1, len(factors))), "y"]
+    nodes = [
+        helper.make_node("Mul", [names[place], f"s{place}"], [names[place + 1]])
+        for place in range(len(factors))
+    ]
+    graph = helper.make_graph(
+        nodes, "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 16])],
+        [numpy_helper.from_array(each, f"s{place}") for place, each in enumerate(factors)],
+    )  # fmt: skip
+    opset = helper.make_opsetid("", 20)
+    onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=10), path)
+    return StoredModel(path, path.stem)
+
+
+@pytest.mark.parametrize(("off", "passed"), [(1.0, True), (1.02, False)])
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_all_may_hang_on_a_single_constant_that_few_runs_moved_by_little(
+    tmp_path: Path, kind: str, off: float, passed: bool
+) -> None:
+    random = np.random.default_rng(70)
+    x = random.standard_normal((8, 16)).astype(np.float32)
+    one, two = (np.array(each, np.float32) for each in random.standard_normal(2))
+    joined = np.asarray(one * two * np.float32(off)).astype(array_type(kind)).astype(np.float32)
+    found = verify(
+        judge(_scaled(tmp_path / "a.onnx", one, two)),
+        JudgedSubject(_scaled(tmp_path / "b.onnx", joined)), [Feeds({"x": x}, {"n": 8})],
+        tolerances=Tolerances(kind),
+    )  # fmt: skip
+    assert found.passed == passed

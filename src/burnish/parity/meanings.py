@@ -14,7 +14,7 @@ import numpy as np
 
 from burnish.closeness.apart import scale_of
 from burnish.closeness.tolerance import ROUNDING, Tolerance
-from burnish.core.arrays import Array, Arrays
+from burnish.core.arrays import Arrays
 from burnish.core.tensors import FLOATS
 from burnish.meaning.numbers import UNIT_ROUNDOFF
 from burnish.parity.compare import compare_tensor
@@ -73,27 +73,29 @@ class Meanings:
             self._disturb(runs)
             slack = self.noise.of(name, _CONSTANTS_FACTOR)
             found = compare_tensor(name, reference, candidate, tolerance, slack=slack)
-            found = self._together(found, reference, candidate)
+            found = self._together(found, output)
         if found.passed and self.noise.runs and found.severity > 0:
             allowed = found.max_rel / found.severity
             self.explained[name] = min(allowed, self.explained.get(name, allowed))
         return found
 
-    def _together(self, found: TensorDiff, reference: Array, candidate: Array) -> TensorDiff:
+    def _together(self, found: TensorDiff, output: Meant) -> TensorDiff:
         """Return the same; a difference, if more elements are apart than rounding explains.
 
         A weight that is off by a few in a hundred moves all elements by less than bf16 may move the
-        worst of them.
+        worst of them. One rounding of everything is explained whatever a few runs of noise did: all
+        may hang on a single constant, which these may have moved by little.
         """
         noise = self.noise.spreads.get(found.name)
         if not found.passed or noise is None:
             return found
+        reference, candidate = output.truth.value, np.asarray(output.meant.value)
         scale = scale_of(reference)
         with np.errstate(invalid="ignore"):
             off = np.abs(candidate.astype(np.float64) - reference.astype(np.float64))
         errors = spread_of(off, reference, scale)
         sizes = spread_of(reference, reference, scale)
-        least = sizes.times(MEANING.relative)
+        least = sizes.times(max(self._unit, UNIT_ROUNDOFF.get(output.truth.dtype, 0.0)))
         beyond = errors.beyond(noise.wider(least), sizes, _TOGETHER, _ALONG)
         if beyond.ratio <= 1:
             return found
@@ -111,7 +113,10 @@ class Meanings:
         return allowed if chosen or unknown else MEANING
 
     def _disturb(self, runs: int) -> None:
-        kind = self.tolerances.arithmetic or ""
-        unit = _STORED.get(kind, 0.0)
         while self.noise.runs < runs:
-            self.truth.disturb_constants(self.noise, self.feeds, self.outputs, unit)
+            self.truth.disturb_constants(self.noise, self.feeds, self.outputs, self._unit)
+
+    @property
+    def _unit(self) -> float:
+        """Return how far constants may be off that were stored in what was asked for."""
+        return _STORED.get(self.tolerances.arithmetic or "", 0.0)
