@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from burnish.tile.candidates import Candidate, Space, Tile, candidates, orders_on
@@ -54,19 +54,23 @@ class Predictions:
         return answer
 
     def _search(self, group: Group) -> Candidate | str:
-        # a larger group with the same anchor mostly wants a tile like the smaller one's
+        # a larger group with the same anchor mostly wants a tile like the smaller one's; but alone
+        # the anchor may have wanted its whole output as one tile, from which tiles that leave room
+        # for what others hand it, or that do not compute it again, are far away
         known = self._tiles.get(group.anchor.output)
-        space, seeds = (self.space, []) if known is None else (self.again, [known])
+        if known is not None:
+            found = self._near(group, self.again, (known,))
+            if isinstance(found, Candidate):
+                return found
+        return self._near(group, self.space, ())
+
+    def _near(self, group: Group, space: Space, seeds: Sequence[Tile]) -> Candidate | str:
         ranking = candidates(group, self.graph, self.machine, space, seeds, self.orders)
-        if not ranking.candidates and seeds:
-            # alone, the anchor may have wanted its whole output as one tile, from which tiles that
-            # leave room for what others hand it are far away
-            ranking = candidates(group, self.graph, self.machine, space, (), self.orders)
         if not ranking.candidates:
             return ranking.reason
-        work = sum(op.work for op in group.ops)
+        work = max(sum(op.work for op in group.ops), 1)
         for each in ranking.candidates:
-            if each.cost.traffic.operations <= MOST_RECOMPUTED * max(work, 1):
+            if each.cost.operations <= MOST_RECOMPUTED * work:
                 return each
-        times = ranking.candidates[0].cost.traffic.operations / work
+        times = ranking.candidates[0].cost.operations / work
         return f"its tiles would compute {times:.1f} times the work"
