@@ -53,9 +53,10 @@ bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quot
 	@echo "         benchmarks/gpu_kernels.py, benchmarks/gpu_case.py, benchmarks/gpu_elsewhere.py (parts of it),"
 	@echo "         benchmarks/gpu_torch.py, benchmarks/gpu_larger.py, benchmarks/gpu_traffic.py, benchmarks/gpu_refused.py, benchmarks/cuda_graph.py (an NVIDIA GPU),"
 	@echo "         benchmarks/side_by_side.py, benchmarks/study_table.py (by benchmarks/h200_study.sh: an NVIDIA GPU), benchmarks/weightless.py (to carry models),"
+	@echo "         benchmarks/h200 (a machine that is lent: CONTRIBUTING.md),"
 	@echo "         benchmarks/tf_bert.py (TensorFlow), benchmarks/coverage.py (the coverage tool in ../shared),"
 	@echo "         benchmarks/architectures.py, benchmarks/forms.py (the same), benchmarks/zoo_precision.py,"
-	@echo "         benchmarks/int8_peers.py, benchmarks/bf16_peers.py, benchmarks/pruned.py (models from burnish export), benchmarks/corpus.py (folders of models that others wrote)"
+	@echo "         benchmarks/int8_peers.py, benchmarks/bf16_peers.py, benchmarks/pruned.py (models from burnish export), benchmarks/corpus.py (folders of models that others wrote), benchmarks/one_thread.py (a file of modules)"
 
 bench-quick: bench-aa  ## the figures about measuring itself: docs/figures.md
 	$(BIN)/python benchmarks/large_model.py
@@ -66,12 +67,14 @@ bench-aa: $(VENV)/.dev  ## what verdicts are worth here: A/A, planted slowdowns,
 
 # where onnxruntime-gpu is, if not beside PyTorch: `make bench-gpu ORT_SITE=/tmp/ortgpu`
 ORT_SITE ?= /tmp/ort_site
+# what else the table is made with, for instance GPU_OPTIONS="--prepare-s 390"
+GPU_OPTIONS ?=
 
 bench-gpu:  ## the whole table on an NVIDIA card, with whatever Python has PyTorch and Triton
 	PYTHONPATH=src:$(PYTHONPATH) $(PYTHON) benchmarks/gpu_kernels.py --tune 0 --ort-site $(ORT_SITE) \
 	  --modes eager,default,default+channels-last,ort,ort-rewritten \
 	  --autotune bert-base:1,bert-base:64,bsrn,conformer:1,nerf-mlp,nafnet:1,vit-s32:1 \
-	  --flash bert-base:1,bert-base:64,vit-s32:1,vit-s32:64
+	  --flash bert-base:1,bert-base:64,vit-s32:1,vit-s32:64 $(GPU_OPTIONS)
 
 torture: $(VENV)/.dev  ## attack: planted errors, traps, mutants, kills; docs/torture.md
 	$(BIN)/python -m tests.torture

@@ -1,8 +1,10 @@
 """Compiled models against the engines a user could have picked, on this machine.
 
+    python benchmarks/compile.py --export         # export only
     python benchmarks/compile.py --prepare        # export and compile (tunes; up to 5 min a model)
     python benchmarks/compile.py                  # measure on a quiet machine, print the tables
     python benchmarks/compile.py --ablation       # and what fusion itself gives
+    python benchmarks/compile.py --told --folder FOLDER    # the tables of what is in a folder
 
 Eleven models have the shape of Welder's evaluation at batch 1; thirteen are ordinary networks that
 nobody tuned for, three of the zoo and ten of `networks.py`. The compiled model and ONNX Runtime,
@@ -22,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,10 +87,12 @@ SETS = {"tuned for": TUNED_FOR, "ordinary": ORDINARY}
 CASES = tuple(case for cases in SETS.values() for case in cases)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Prepare or measure the models that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--prepare", action="store_true", help="export and compile only")
+    parser.add_argument("--export", action="store_true", help="export only")
+    parser.add_argument("--told", action="store_true", help="measure nothing, print the tables")
     parser.add_argument("--folder", type=Path, default=Path("out/bench-compile"))
     parser.add_argument("--only", default="", help="models, separated by commas")
     parser.add_argument("--tuning", default="240s", help="budget of tuning the full variant")
@@ -95,31 +100,42 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--again", action="store_true", help="measure what is measured already")
     parser.add_argument("--ablation", action="store_true", help="measure none and element-wise too")
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     only = [name for name in asked.only.split(",") if name]
     cases = [case for case in CASES if not only or case.model in only]
     asked.folder.mkdir(parents=True, exist_ok=True)
-    for case in cases:
+    for case in cases if not asked.told else ():
+        if asked.export:
+            export(case, asked)
+            continue
         prepare(case, asked)
         if not asked.prepare:
             measure(case, asked)
             if asked.ablation:
                 ablate(case, asked)
-    if not asked.prepare:
+    if not asked.prepare and not asked.export:
         for name, chosen in SETS.items():
             there = [case for case in chosen if measured(case, asked.folder).is_file()]
             print(f"\n{name}\n\n{table(there, asked)}")
+            missing = [case.model for case in chosen if case in cases and case not in there]
+            if missing:
+                print(f"not measured: {', '.join(missing)}")
         print(ablation([case for case in CASES if ablated(case, asked.folder).is_file()], asked))
 
 
-def prepare(case: Case, asked: argparse.Namespace) -> None:
-    """Export a model and compile it three times, unless that is done."""
+def export(case: Case, asked: argparse.Namespace) -> None:
+    """Export a model, unless that is done."""
     store = asked.folder / "models"
     if not (store / case.model / VARIANT).is_dir():
         burnish(
             "export", *case.source, "--exporter", "torchscript", "--static",
             "--variant", VARIANT, "--store", str(store),
         )  # fmt: skip
+
+
+def prepare(case: Case, asked: argparse.Namespace) -> None:
+    """Export a model and compile it three times, unless that is done."""
+    export(case, asked)
     compile_as(case, TUNED, ["--budget", asked.tuning], asked)
     for fusion in FUSIONS if asked.ablation else ():
         compile_as(case, fusion, ["--fusion", fusion, "--no-tune"], asked)
@@ -179,17 +195,19 @@ def table(cases: list[Case], asked: argparse.Namespace) -> str:
         report = json.loads(measured(case, asked.folder).read_text())
         rows = {_label(each): each for each in report["measurements"]}
         ratios = {_label_of(c["candidate"]): c for c in report["comparisons"]}
-        best = min(
-            (label for label in ENGINES if label in ratios and ratios[label]["ratio"]),
-            key=lambda label: -ratios[label]["ratio"],
-        )
-        gain = 1 / ratios[best]["ratio"]
-        reached.append(gain)
+        raced = {label: ratios[label] for label in ENGINES if ratios.get(label, {}).get("ratio")}
         cells = [case.model, _time(rows.get(TUNED)), *(_time(rows.get(name)) for name in ENGINES)]
-        cells += [f"**{gain:.2f}×** {_interval(ratios[best])}", f"{case.bar}×"]
-        cells += [_memory(rows), _seconds(case, asked.folder)]
+        if raced:
+            best = max(raced.values(), key=lambda one: one["ratio"])
+            reached.append(1 / best["ratio"])
+            cells += [f"**{reached[-1]:.2f}×** {_interval(best)}"]
+        else:
+            cells += [f"not compared: {_reason(report)}"]
+        cells += [f"{case.bar}×", _memory(rows), _seconds(case, asked.folder)]
         lines.append("| " + " | ".join(cells) + " |")
-    mean = math.exp(statistics.fmean(map(math.log, reached))) if reached else math.nan
+    if not reached:
+        return "\n".join([*lines, "", "nothing was compared"])
+    mean = math.exp(statistics.fmean(map(math.log, reached)))
     return "\n".join([*lines, "", f"geometric mean over {len(reached)} models: {mean:.2f}×"])
 
 
@@ -275,7 +293,16 @@ def _memory(rows: dict[str, Report]) -> str:
     return " / ".join(f"{peak / 2**20:.0f} MiB" for peak in peaks)
 
 
+def _reason(report: Report) -> str:
+    """Return why nothing could be compared, as the rows tell it."""
+    told = [row["failure"] for row in report["measurements"] if row["failure"]]
+    told += [one["reason"] for one in report["comparisons"] if one["reason"]]
+    return " ".join(told)[:160] or "no reason is told"
+
+
 def _seconds(case: Case, folder: Path) -> str:
+    if not compiled(case, TUNED, folder).with_suffix(".json").is_file():
+        return "–"
     report = json.loads(compiled(case, TUNED, folder).with_suffix(".json").read_text())
     return f"{report['benchmark_seconds']:.0f} s"
 

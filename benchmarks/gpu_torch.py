@@ -28,6 +28,8 @@ BACK_ENDS = ("inductor", "burnish")
 ALLOWED = 1.02
 """Of the default's time: what two equal ones differ by is within it."""
 ROUNDS, BLOCK_S = 9, 0.05
+HEAD = """| model | eager | default | burnish | default / burnish | error (eager's) | shared |
+|---|--:|--:|--:|--:|--:|--:|"""
 Row = dict[str, Any]
 Module = Any
 
@@ -204,8 +206,7 @@ def main() -> int:
         print(json.dumps(first, indent=1))
         return 0
     rows = []
-    print("| model | eager | default | burnish | default / burnish | error (eager's) | shared |")
-    print("|---|--:|--:|--:|--:|--:|--:|", flush=True)
+    print(HEAD, flush=True)
     for name in names:
         row = in_process(asked, name, "measure")
         row["compiling"] = [each for each in first if each["model"] == name]

@@ -6,21 +6,23 @@
 # LIMIT: seconds until it has ended. CPUS: processors, as taskset names them (default: all).
 # RESULTS: a folder for ledger.sqlite (every 20 s and at the end), timeline.txt, machine.txt and
 # what each part said. LEDGER: what an earlier lease brought back; it goes on from there.
-# onnxruntime-gpu may lie unpacked in /tmp/ortgpu. Afterwards, on any machine:
+# LEAST: seconds that each group has, if there are so many (default 180: all have their turn; more,
+# where another lease goes on: a group that is cut off is opened once more then).
+# onnxruntime-gpu may lie unpacked in ORT_SITE (default: /tmp/ortgpu). Afterwards, on any machine:
 #
 #     python benchmarks/study_table.py examples/studies/h200.toml RESULTS/ledger.sqlite \
 #         -o FOLDER --own burnish-cuda --names h200
 set -u
 began=$(date +%s)
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-export PYTHONPATH=/tmp/ortgpu:$PWD/src:${PYTHONPATH:-} OPENBLAS_NUM_THREADS=1
+export PYTHONPATH=${ORT_SITE:-/tmp/ortgpu}:$PWD/src:${PYTHONPATH:-} OPENBLAS_NUM_THREADS=1
 unset PYTHONDONTWRITEBYTECODE # hundreds of processes import the same
 work=${WORK:-/tmp/h200-study}
 results=${RESULTS:-$work/results}
 limit=${LIMIT:-540}
 ledger=$work/ledger.sqlite
 mkdir -p "$work" "$results/told"
-[ -n "${LEDGER:-}" ] && [ ! -f "$ledger" ] && cp "$LEDGER" "$ledger"
+[ -f "${LEDGER:-}" ] && [ ! -f "$ledger" ] && cp "$LEDGER" "$ledger"
 
 kept() { # a whole copy, whoever writes meanwhile
     [ -f "$ledger" ] && python3 - "$ledger" "$results/ledger.sqlite" << 'PY'
@@ -51,7 +53,7 @@ trap 'exit 143' TERM INT
     > "$results/timeline.txt" 2>&1
 python3 benchmarks/side_by_side.py "${STUDY:-examples/studies/h200.toml}" -o "$work" \
     --ledger "$ledger" --seconds $((limit - ($(date +%s) - began) - 15)) --cpus "${CPUS:-}" \
-    --wide restormer=3 --least 180 ${SMALL:+--small} \
+    --wide restormer=3 --least "${LEAST:-180}" ${SMALL:+--small} \
     --whole bsrn-batch64,bert-base-batch32-sequence512,restormer-batch1 \
     >> "$results/timeline.txt" 2>&1 &
 wait $!

@@ -8,25 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from burnish.cli.commands import COMMANDS, found
-from burnish.study.requests.option import Option, fields
+from burnish.cli.commands import COMMANDS
+from command_options import known
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = sorted((ROOT / "benchmarks").glob("*.py"))
-EVERYWHERE = {"--json", "--help", "-h"}
+SCRIPTS = sorted((ROOT / "benchmarks").rglob("*.py"))
 BEFORE = {"burnish", "-m", "-q", "-v"}
 """What may stand before the name of a command."""
-
-
-def _known(command: str) -> set[str]:
-    entry = COMMANDS[command]
-    every = [
-        field for spec in (entry.request, entry.rows) if spec
-        for field in fields(found("study.requests", spec)) if isinstance(field.said, Option)
-    ]  # fmt: skip
-    return EVERYWHERE | {
-        name for field in every for flag in field.flags for name in flag.split("/")
-    }
 
 
 def _started(words: Sequence[str]) -> tuple[str, list[str]] | None:
@@ -50,7 +38,7 @@ def _sequences(script: Path) -> Iterator[tuple[str, list[str]]]:
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_every_command_takes_its_options(script: Path) -> None:
     for command, options in _sequences(script):
-        assert set(options) <= _known(command), f"burnish {command}"
+        assert set(options) <= known(command), f"burnish {command}"
 
 
 def test_commands_are_seen() -> None:

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import random
 import statistics
+from collections.abc import Callable
 
 import pytest
 
 import sample_run
 from bench.simulation import NOISES, Noise, measurements
 from burnish.bench.across import changes, compare_across, pairs, require_same_machine
-from burnish.bench.measure import Measurement, Verdict
+from burnish.bench.measure import Measurement, TimedBlock, Verdict
 from burnish.bench.stats import round_levels
 from burnish.bench.subject import BenchOptions
 from burnish.core.errors import UsageError
@@ -29,6 +31,38 @@ def test_two_sessions_of_one_model_differ_in_at_most_5_percent_of_comparisons() 
         for seed in range(200)
     ]
     assert sum(verdict in CLAIMS for verdict in found) <= 10
+
+
+def drawn(level: Callable[[random.Random], float], rounds: int, dice: random.Random) -> Measurement:
+    """Return so many processes whose typical calls are drawn, as logarithms."""
+    blocks = tuple(TimedBlock(n, 0, 0, (math.exp(level(dice)),)) for n in range(rounds))
+    return Measurement(
+        subject="m", model_key="", engine="e", options={}, bindings={}, launches=(), blocks=blocks,
+        placement=None,
+    )  # fmt: skip
+
+
+LEVELS: dict[str, Callable[[random.Random], float]] = {
+    "normal": lambda dice: dice.gauss(0, 0.02),
+    "heavy tails": lambda dice: dice.gauss(0, 0.02) / math.sqrt(dice.gammavariate(1, 1)),
+    "one long tail": lambda dice: 0.02 * math.exp(dice.gauss(0, 1)),
+    "two kinds, as often": lambda dice: 0.18 * (dice.random() < 0.5) + dice.gauss(0, 0.003),
+    "two kinds, one rare": lambda dice: 0.18 * (dice.random() < 0.2) + dice.gauss(0, 0.003),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS.values(), ids=LEVELS.keys())
+@pytest.mark.parametrize("rounds", [(3, 3), (3, 20), (20, 3), (6, 20)])
+def test_so_it_is_however_processes_differ_and_however_few_one_side_has(
+    level: Callable[[random.Random], float], rounds: tuple[int, int]
+) -> None:
+    dice = random.Random(1)
+    found = [
+        compare_across(drawn(level, rounds[0], dice), drawn(level, rounds[1], dice))
+        for _ in range(400)
+    ]
+    assert sum(one.verdict in CLAIMS for one in found) <= 20
+    assert sum((one.low or 0) <= 1 <= (one.high or 0) for one in found) >= 380
 
 
 def test_a_slowdown_of_10_percent_between_sessions_is_found() -> None:

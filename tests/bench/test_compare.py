@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
 
@@ -41,6 +42,15 @@ def test_half_the_time_is_a_speed_up_of_two() -> None:
     assert comparison.low is not None
     assert comparison.low > 1
     assert comparison.confidence == pytest.approx(1 - ERROR_RATE)
+
+
+def test_who_computes_something_else_is_not_called_faster() -> None:
+    wrong = dataclasses.replace(TWICE_AS_FAST, status="wrong")
+    for first, second in ((BASELINE, wrong), (wrong, BASELINE)):
+        (comparison,) = compare(first, [second])
+        assert comparison.verdict is Verdict.NOT_ENOUGH
+        assert comparison.reason.startswith("fast computes something else")
+        assert comparison.ratio is not None, "what was measured is told"
 
 
 def test_twice_the_time_is_slower() -> None:

@@ -70,7 +70,7 @@ def test_a_worker_opens_times_and_computes(subject: BenchSubject, terms: WorkerT
         opened = worker.open()
         samples = worker.block(5, 0.0)
         peak = worker.peak_memory_bytes()
-        outputs = worker.outputs()
+        (outputs,) = worker.outputs((), 2).values()
     finally:
         worker.end()
     assert opened.placement.device == "cpu"

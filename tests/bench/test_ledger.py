@@ -5,6 +5,8 @@ import os
 import sqlite3
 import subprocess
 import sys
+import zlib
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from burnish.bench.figures import figures_of
 from burnish.bench.ledger import MIGRATIONS, Ledger
 from burnish.bench.measure import ParityMark
 from burnish.bench.subject import BenchOptions
+from burnish.core import records
 from burnish.core.errors import ModelError
 
 TASK = CellTask(
@@ -191,6 +194,79 @@ def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path: Path) -> None:
         Ledger(path).append([cell()])
     assert error.value.hint == "choose another file with --ledger or BURNISH_LEDGER"
     assert path.read_text().startswith("not a database")
+
+
+def spoilt(path: Path, row: int, column: str, value: object) -> None:
+    """Change a row behind the ledger's back."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TRIGGER IF EXISTS cells_are_not_changed")
+        connection.execute(f"UPDATE cells SET {column} = ? WHERE id = ?", (value, row))
+        connection.commit()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("figures", "{"), ("figures", "[1]"), ("figures", '{"median_s": "x"}'), ("parity", "3"),
+        ("notes", "3"), ("notes", "[1, null]"), ("bindings", "[1]"), ("bindings", '{"batch": "x"}'),
+        ("threads", "many"), ("status", "splendid"), ("figures", b"\xff"),
+    ],
+)  # fmt: skip
+def test_rows_that_cannot_be_read_are_left_out_and_remembered(
+    column: str, value: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.sqlite"
+    Ledger(path).append([cell(), cell(), cell()])
+    spoilt(path, 2, column, value)
+    book = Ledger(path)
+    assert [row.id for row in book.rows()] == [1, 3]
+    assert book.newest([TASK.key])[TASK.key].id == 3
+    assert book.damaged == {2}
+
+
+def changed(**changes: object) -> bytes:
+    made = cell()
+    measured = replace(made.measurement, **changes)  # type: ignore[arg-type]
+    return zlib.compress(
+        records.text_of(records.encode(replace(made, measurement=measured))).encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "problem"),
+    [
+        ("hello", "measurement 1 is damaged"), (5, "measurement 1 is damaged"),
+        (b"", "incomplete or truncated stream"), (zlib.compress(b"[]"), "measurement 1 is damaged"),
+        (zlib.compress(b"\xff"), "measurement 1 is damaged"),
+        (zlib.compress(b"{"), "measurement 1 is damaged"),
+        (changed(items_per_call=-5), "calls of -5 inputs"),
+        (changed(blocks=()), "has no calls"),
+        (
+            zlib.compress(records.text_of(records.encode(
+                cell(task=replace(TASK, engine="openvino")))).encode()),
+            "samples are those of another task",
+        ),
+    ],
+)  # fmt: skip
+def test_a_record_that_cannot_be_read_is_said_to_be_damaged(
+    record: object, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.sqlite"
+    Ledger(path).append([cell()])
+    spoilt(path, 1, "record", record)
+    book = Ledger(path)
+    with pytest.raises(ModelError, match=problem) as refused:
+        book.finished(1)
+    assert "--again" in refused.value.hint
+    assert book.damaged == {1}
+
+
+def test_a_pipe_is_no_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    for asked in (Ledger(path).rows, lambda: Ledger(path).append([cell()])):
+        with pytest.raises(ModelError, match="it is no file"):
+            asked()
 
 
 def test_a_measurement_that_is_not_there(tmp_path: Path) -> None:

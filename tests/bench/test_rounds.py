@@ -6,7 +6,9 @@ import random
 import re
 import statistics
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pytest
 
 from bench.simulation import PLACED, Machine, Noise, SimulatedWorker
@@ -291,6 +293,50 @@ def test_the_judge_sees_each_subject_once_with_its_placement() -> None:
     assert [tally.parity and tally.parity.passed for tally in rounds.tallies.values()] == [
         True, False,
     ]  # fmt: skip
+
+
+class Fickle(SimulatedWorker):
+    """A worker that computes what it is told to, call by call."""
+
+    def __init__(self, machine: Machine, gives: list[str]) -> None:
+        super().__init__(machine, 0.01)
+        self._gives = gives
+
+    def outputs(self, known: Sequence[str], calls: int) -> Mapping[str, Arrays]:
+        found = dict.fromkeys(self._gives[:calls])
+        return {key: {key: np.zeros(1)} for key in found if key not in known}
+
+
+@pytest.mark.parametrize(
+    ("gives", "judged", "passed", "max_rel"),
+    [
+        ([["right"]] * 3, ["right"], True, 0.0),
+        ([["right"], ["wrong"], ["right"]], ["right", "wrong"], False, 1.0),
+        ([["right", "wrong"]] * 3, ["right", "wrong"], False, 1.0),
+        ([["right", "near"], ["near"], ["right"]], ["right", "near"], True, 0.5),
+        ([["near"], ["right"], ["wrong"]], ["near", "right", "wrong"], False, 1.0),
+    ],
+)
+def test_what_every_process_computes_is_judged_and_the_worst_is_told(
+    gives: list[list[str]], judged: list[str], passed: bool, max_rel: float
+) -> None:
+    machine, left, seen = Machine(QUIET, random.Random(0)), list(gives), []
+    errors = {"right": 0.0, "near": 0.5, "wrong": 1.0}
+
+    def judge(label: str, placement: Placed, outputs: Arrays) -> ParityMark:
+        (name,) = outputs
+        seen.append(name)
+        return ParityMark(name != "wrong", errors[name], name if name == "wrong" else "")
+
+    options = BenchOptions(rounds=3, blocks=2)
+    rounds = Rounds(
+        ["a"], lambda _: Fickle(machine, left.pop(0)), options, judge=judge, clock=machine.clock_s
+    )
+    rounds.run()
+    mark = rounds.parity["a"]
+    assert seen == judged
+    assert (mark.passed, mark.max_rel) == (passed, max_rel)
+    assert mark.note == ("" if passed else "not in every call or process: wrong")
 
 
 def test_a_round_ends_when_its_own_noise_is_far_below_what_should_be_visible() -> None:

@@ -38,6 +38,14 @@ def test_a_subject_without_measurement_fails_with_the_reason() -> None:
     )
 
 
+def test_what_the_budget_did_not_reach_is_not_blamed_on_its_engine() -> None:
+    first, second = report().measurements
+    late = replace(second, failure="0 s were left", status="no time")
+    with pytest.raises(CheckFailedError) as error:
+        require_sound(replace(report(), measurements=(first, late), parity={}))
+    assert error.value.hint == "give it more time: --budget 5m"
+
+
 def test_an_engine_that_nobody_asked_for_may_fail_and_the_baselines_may_not() -> None:
     first, second = report().measurements
     other = replace(second, engine="openvino", failure="no such operator")

@@ -11,7 +11,7 @@ import pytest
 
 from burnish.bench import worker
 from burnish.bench.subject import BenchSubject
-from burnish.bench.worker import Bench, BlockRequest, WorkerOpening
+from burnish.bench.worker import Bench, BlockRequest, OutputsRequest, WorkerOpening
 from burnish.core.errors import UsageError
 from burnish.engines.base import EngineOptions
 from burnish.process.wire import Incoming, packed
@@ -45,7 +45,9 @@ def test_requests_are_answered_in_order(opening: WorkerOpening) -> None:
     assert opened.placement.threads == 1
     assert len(bench.block(BlockRequest(3, 0.0)).samples_s) == 3
     assert bench.peak_memory_bytes() > 0
-    assert bench.outputs().arrays["y"].tolist() == [-1, -2]
+    ((key, outputs),) = bench.outputs(OutputsRequest((), 2)).results.items()
+    assert outputs["y"].tolist() == [-1, -2]
+    assert bench.outputs(OutputsRequest((key,), 1)).results == {}
 
 
 LEAN = """
@@ -53,7 +55,7 @@ import sys
 import numpy as np
 from pathlib import Path
 from burnish.bench.subject import BenchSubject
-from burnish.bench.worker import Bench, WorkerOpening
+from burnish.bench.worker import Bench, WorkerOpening, OutputsRequest
 from burnish.engines.base import EngineOptions
 from burnish.store.stored import StoredModel
 from burnish.timing.stopwatch import WarmupLimit

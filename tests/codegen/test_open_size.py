@@ -214,8 +214,16 @@ def test_what_onnx_runtime_runs_has_fixed_sizes() -> None:
 def test_steps_along_a_sequence_have_fixed_sizes() -> None:
     text = """along (float[3, batch, 8] x) => (float[3, 1, batch, 2] y)
     { [walk] y = RNN <hidden_size = 2> (x, w, r) }"""
-    with pytest.raises(ClosedSizeError, match="'walk' is repeated along a sequence, with steps of"):
+    with pytest.raises(ClosedSizeError, match="'walk' is repeated along a sequence or has"):
         up_to(model(text, weights(("w", (1, 2, 8)), ("r", (1, 2, 2)))), 4)
+
+
+def test_branches_have_fixed_sizes() -> None:
+    text = """either (float[batch, 8] x, bool c) => (float[batch, 8] y)
+    { [choose] y = If (c) <then_branch = yes () => (float[batch, 8] a) { a = Sin(x) },
+      else_branch = no () => (float[batch, 8] b) { b = Cos(x) }> }"""
+    with pytest.raises(ClosedSizeError, match=r"'choose' is repeated .* or has branches, with"):
+        up_to(model(text), 4)
 
 
 def test_other_sizes_are_refused_with_what_was_compiled(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from burnish.report.dashboard import page
 from chromium import IN_CHROMIUM, Browser
-from report.test_dashboard import MACHINES, SAMPLE
+from report.test_dashboard import MACHINES, SAMPLE, point, series
 
 pytestmark = IN_CHROMIUM
 
@@ -66,6 +66,42 @@ def test_the_model_with_the_largest_gap_to_its_fastest_engine_stands_first(opene
                                                "fastest"]  # fmt: skip
     assert texts(opened, "#matrix td.wrong .time") == ["5 ms"]
     assert texts(opened, "#matrix td.failed .time") == ["crashed"]
+
+
+LONG = "models/" + "/".join(["deep"] * 60)
+
+
+def test_one_long_name_does_not_push_the_figures_out_of_sight(tab: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    named = [series(name, "burnish", point(1, 0.01)) for name in ("bert", LONG, "x" * 400)]
+    path.write_text(page([*named, series("bert", "y" * 200, point(1, 0.02))], MACHINES))
+    tab.open(path, width=1200, scheme="light")
+    assert tab.complaints == []
+    assert tab.value(
+        "[...document.querySelectorAll('#matrix button')]"
+        ".every(one => one.getBoundingClientRect().right <= innerWidth)"
+    )
+    assert LONG in " ".join(texts(tab, "#matrix td:first-child"))
+
+
+def test_the_time_of_an_engine_that_did_not_last_is_crossed_out_and_says_why(
+    tab: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    broken = series("m", "burnish", point(1, 0.01), point(2, 0.001, "wrong"),
+                    point(3, 0.011), point(4, 0.002, "crashed"))  # fmt: skip
+    path.write_text(page([broken, series("m", "openvino", point(1, 0.01))], MACHINES))
+    tab.open(path, width=1200, scheme="light")
+    assert texts(tab, "#matrix td.wrong .time") == ["2 ms"]
+    assert texts(tab, "#matrix td.wrong small") == ["crashed"]
+    assert texts(tab, "#matrix td.best .time") == ["10 ms"]
+    # only what is right is joined by a line
+    drawn = "document.querySelector('#matrix .spark polyline').getAttribute('points')"
+    assert len(tab.value(drawn).split()) == 2
+    tab.value("document.querySelector('#matrix td.wrong button').click()")
+    joined = tab.value("document.querySelector('#chart polyline').getAttribute('points')")
+    assert len(joined.split()) == 2
+    assert tab.value("document.querySelectorAll('#chart circle.wrong').length") == 2
 
 
 def test_another_engine_has_other_gaps(opened: Browser) -> None:

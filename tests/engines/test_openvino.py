@@ -33,6 +33,16 @@ def test_single_precision_is_asked_for_and_obtained(stored: Stored) -> None:
 
 
 @needed
+def test_threads_that_are_not_there_are_told(stored: Stored) -> None:
+    with ENGINE.open(stored(EXP), EngineOptions(threads=100_000)) as session:
+        obtained = session.placement.threads
+        assert obtained is not None
+        assert obtained < 100_000
+        told = f"100000 threads were asked for, OpenVINO takes {obtained}"
+        assert told in session.placement.notes
+
+
+@needed
 def test_bf16_values_are_not_mistaken_for_f16(stored: Stored) -> None:
     model = stored("(bfloat16[n] x) => (bfloat16[n] y) { y = Relu(x) }")
     array = np.array([-1, 3], array_type("bf16"))

@@ -271,3 +271,21 @@ def test_sizes_that_are_whole_are_not_cut_to_others_by_noise() -> None:
     model, x = Evaluator(ir.from_proto(proto)), np.ones((3, 4), np.float32)
     for seed in range(6):
         assert model.outputs({"x": x}, Noisy(seed, least=2.0**-8))["y"].value.shape == (6, 2)
+
+
+BRANCHED = """g (float[64] x) => (float[64] y) <int64 none = {0}> {
+    size = Size(x)  some = Greater(size, none)
+    a = If (some) <then_branch = yes () => (float[64] b) { b = Identity(WHAT) },
+        else_branch = no () => (float[64] e) { e = Neg(WHAT) }>
+    y = Floor(a) }"""
+
+
+@pytest.mark.parametrize(("what", "is_blurred"), [("x", True), ("threes", False)])
+def test_a_branch_that_reads_what_is_fed_is_not_settled_by_its_condition(
+    what: str, is_blurred: bool
+) -> None:
+    text = BRANCHED.replace("WHAT", what)
+    made = "{ sizes = Shape(x) threes = ConstantOfShape <value = float[1] {3}> (sizes) size"
+    found = evaluator(text.replace("{\n    size", made) if what == "threes" else text)
+    given = found.outputs({"x": np.full(64, 3, np.float32)}, Noisy(1))
+    assert (len(set(np.asarray(given["y"].value).tolist())) > 1) == is_blurred

@@ -129,3 +129,10 @@ def test_sums_that_are_too_long_are_refused() -> None:
     long = numbers.held(np.zeros((1, LARGEST_SUM + 1)), "f32")
     with pytest.raises(NotEvaluatedError, match="a sum of 1,048,577 products"):
         numbers.product(long, numbers.each(np.transpose, long), "f32")
+
+
+def test_a_size_that_is_cast_is_an_element_like_others() -> None:
+    sized = "s = Shape (x) r = Gather <axis = 0> (s, i) f = Cast <to = 1> (r) z = Mul (x, f)"
+    plain = "z = Mul (x, f)"
+    index, number = np.array([1]), np.array([4], np.float32)
+    assert np.array_equal(image(sized, weights={"i": index}), image(plain, weights={"f": number}))

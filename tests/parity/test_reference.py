@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from burnish.core.arrays import Arrays
 from burnish.feeds.feed import Feeds
+from burnish.meaning.evaluate import Evaluator
 from burnish.parity.reference import run_reference
 from burnish.store.stored import StoredModel
 
@@ -103,3 +106,45 @@ def test_how_far_roundings_take_a_model_is_found_out_once_for_all_engines(tmp_pa
     assert len(asked) == 1
     reference.alike({"x": np.zeros(3, np.float32)})
     assert len(asked) == 2
+
+
+def test_a_reference_that_waited_long_for_what_it_judges_has_as_much_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = stored(tmp_path)
+    x = np.linspace(1.0, 4.0, 200, dtype=np.float32)
+    reference = run_reference(model, Feeds({"x": x}, {"N": 200}))
+    later = time.monotonic() + 1e6
+    monkeypatch.setattr("burnish.core.budget.time.monotonic", lambda: later)
+    # within the tolerance of every element, and beyond what roundings do to all
+    found = reference.judged(model, "f32", {"y": -x * np.float32(1 + 5e-5)})
+    assert not found.sample.passed
+
+
+@pytest.mark.parametrize("longest_s", [30.0, 0.0])
+def test_what_a_model_means_is_found_out_once_for_all_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, longest_s: float
+) -> None:
+    model, evaluated = stored(tmp_path), []
+    outputs: Callable[..., object] = Evaluator.outputs
+
+    def counted(*given: object, **named: object) -> object:
+        evaluated.append(given)
+        return outputs(*given, **named)
+
+    monkeypatch.setattr(Evaluator, "outputs", counted)
+    x = np.linspace(1.0, 4.0, 200, dtype=np.float32)
+    feeds = Feeds({"x": x}, {"N": 200})
+    results = [{"y": -x * np.float32(1 + off)} for off in (0.1, 3e-3, -3e-3, 2e-3)]
+    reference = run_reference(model, feeds, longest_s=longest_s)
+    first = reference.judged(model, "bf16", results[0])
+    asked = len(evaluated)
+    assert asked > 0
+    others = [reference.judged(model, "bf16", result) for result in results[1:]]
+    assert len(evaluated) == asked
+    alone = [
+        run_reference(model, feeds, longest_s=longest_s).judged(model, "bf16", result)
+        for result in results
+    ]
+    assert [first, *others] == alone
+    assert [one.sample.passed for one in alone] == [False, True, True, True]

@@ -136,3 +136,14 @@ def test_one_profile_alone_is_shown_too() -> None:
     assert all(len(group.seconds_s) == 1 for group in measured.operator_groups(alone))
     assert measured.operator_table(alone).rows
     assert len(measured.node_table(alone).rows) == measured.SHOWN_NODES
+
+
+def test_an_interval_of_one_process_is_said_to_be_that() -> None:
+    report = bench()
+    said = "Of one process alone, the interval is of its blocks"
+    assert said not in measured.latency_table(report).remark
+    short = tuple(
+        replace(one, blocks=tuple(block for block in one.blocks if block.round == 0))
+        for one in report.measurements
+    )
+    assert said in measured.latency_table(replace(report, measurements=short)).remark

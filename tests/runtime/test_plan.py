@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from burnish.core import records
-from burnish.runtime.plan import SCHEMA, KernelStep, OrtStep, Plan, PlanTensor, findings
+from burnish.runtime.plan import SCHEMA, Condition, KernelStep, OrtStep, Plan, PlanTensor, findings
 from codegen.hand_written import built, kernel, plan_of
 
 ORT = OrtStep("part_0.onnx", ("a",), ("y",), ("relu",), {"relu": "as a test"})
@@ -52,12 +52,29 @@ def step(*arguments: str) -> KernelStep:
     return kernel("sum", *arguments, 4)
 
 
+def chosen(output: str, holds: bool, taken: str = "x") -> KernelStep:
+    return dataclasses.replace(step(taken, "x", output), when=Condition("x", holds))
+
+
+def test_what_both_ways_write_is_there() -> None:
+    way = (chosen("a", True), chosen("y", True, "a"), chosen("y", False))
+    assert list(findings(plan_of(way, 4))) == []
+    assert str(way[2]).endswith(", unless x  # node_of_y")
+
+
 @pytest.mark.parametrize(
     ("steps", "finding"),
     [
         ((step("x", "later", "y"),), "step 0 reads 'later' before it is written"),
         ((step("x", "x", "y"), step("x", "x", "y")), "step 1 writes 'y', which is already there"),
         ((step("x", "x", "a"),), "output 'y' is never written"),
+        ((chosen("y", True), chosen("y", True)), "step 1 writes 'y', which is already there"),
+        ((chosen("y", True), step("x", "x", "y")), "step 1 writes 'y', which is already there"),
+        ((chosen("y", True),), "output 'y' is not always written"),
+        (
+            (chosen("a", True), chosen("y", False, "a"), chosen("y", True)),
+            "step 1 reads 'a' before it is written",
+        ),
     ],
 )
 def test_a_wrong_order_is_found(steps: tuple[KernelStep, ...], finding: str) -> None:

@@ -133,6 +133,10 @@ STEPS: list[tuple[int, dict[str, Any], str]] = [
     (1, {"file": "../c/part_0.onnx"},
      "step 1 is in '../c/part_0.onnx', which is no file of the folder"),
     (1, {"inputs": ["a", "a"]}, "step 1 has two tensors of one name"),
+    (0, {"when": {"tensor": "x", "holds": True}}, "step 1 reads 'a' before it is written"),
+    (0, {"when": {"tensor": "d", "holds": True}},
+     "step 0 uses 'd', which is no tensor of the plan"),
+    (2, {"when": {"tensor": "x", "holds": True}}, "output 'y' is not always written"),
 ]  # fmt: skip
 
 

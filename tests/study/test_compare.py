@@ -89,7 +89,10 @@ def test_files_without_a_common_subject_are_refused(tmp_path: Path) -> None:
         for n, one in enumerate(report.measurements)
     )
     a = write(tmp_path / "a.json", report)
-    b = write(tmp_path / "b.json", dataclasses.replace(report, measurements=strange))
+    other = dataclasses.replace(
+        report, measurements=strange, baseline=strange[0].subject, comparisons=(), parity={}
+    )
+    b = write(tmp_path / "b.json", other)
     with pytest.raises(UsageError, match="have no subject in common"):
         answer(CompareCommand(a, b))
 

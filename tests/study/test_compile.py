@@ -126,6 +126,19 @@ def test_what_the_library_runs_is_in_the_report(tmp_path: Path) -> None:
     assert set(step.reasons) == {"order", "search"}
 
 
+CHOSEN = """
+chosen (float[4] x, bool c) => (float[4] y)
+{ y = If (c) <then_branch = yes () => (float[4] a) { a = Sin(x) },
+  else_branch = no () => (float[4] b) { b = Cos(x) }> }"""
+
+
+def test_a_branch_that_inputs_may_never_take_is_noted(tmp_path: Path) -> None:
+    stored = StoredModel(save(model(CHOSEN), tmp_path / "m.onnx"), "m")
+    report = compile_model(request(stored, tmp_path / "c"))
+    assert "'c' chooses a branch: the proof is of those its inputs take" in report.notes
+    assert report.plans[0].ort_nodes == 0
+
+
 def test_products_can_be_skipped(stored: StoredModel, tmp_path: Path) -> None:
     (plan,) = compile_model(request(stored, tmp_path / "c", 3, skip_dot=True)).plans
     assert {op for s in plan.steps if s.kind == "onnxruntime" for op in s.operators} == {"MatMul"}

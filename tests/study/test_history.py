@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from bench.simulation import NOISES, measurements
-from bench.test_ledger import TASK, cell
+from bench.test_ledger import TASK, cell, spoilt
 from burnish.bench import machine
 from burnish.bench.cells import Finished
 from burnish.bench.fingerprint import machine_key
@@ -47,6 +47,49 @@ def ledger(tmp_path: Path) -> Path:
     return path
 
 
+def test_what_is_damaged_is_left_out_and_told(ledger: Path, tmp_path: Path) -> None:
+    spoilt(ledger, 1, "figures", "{")
+    spoilt(ledger, 3, "record", b"")
+    report = answer(HistoryCommand("bert", ledger=ledger))
+    first = report.trends[0]
+    assert [point.id for point in first.series.points] == [2, 3]
+    assert first.newest is None, "there are no samples to compare"
+    assert report.notes == ("2 measurements cannot be read and did not count: 1, 3",)
+    spoilt(ledger, 5, "record", 7)
+    spoilt(ledger, 4, "notes", "{")
+    page = tmp_path / "page.html"
+    found = dashboard_answer(DashboardCommand(output=page, ledger=ledger))
+    assert found.measurements == 3
+    assert "cannot be read" in found.notes[0]
+    assert page.is_file()
+
+
+def test_a_ledger_of_damaged_rows_is_not_called_empty(tmp_path: Path) -> None:
+    path = tmp_path / "m.sqlite"
+    Ledger(path).append([cell()])
+    spoilt(path, 1, "figures", "{")
+    with pytest.raises(UsageError, match="1 measurement cannot be read"):
+        answer(HistoryCommand("bert", ledger=path))
+    with pytest.raises(UsageError, match="1 measurement cannot be read"):
+        dashboard_answer(DashboardCommand(output=tmp_path / "p.html", ledger=path))
+
+
+def test_models_of_one_name_in_two_places_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "m.sqlite"
+    cells = []
+    for day, place in ((1, "x"), (2, "y")):
+        one = timed(0.010, day)
+        file = replace(one.measurement, file=f"{place}/model.onnx")
+        task = replace(one.task, model_key=place * 64)
+        cells.append(replace(one, measurement=file, task=task, model="model"))
+    Ledger(path).append(cells)
+    report = answer(HistoryCommand("model", ledger=path))
+    assert report.notes == (
+        "model on onnxruntime-cpu was x/model.onnx before, and is y/model.onnx",
+    )
+    assert run(["history", "model", "--ledger", str(path)]) == 0
+
+
 def test_a_history_has_one_series_for_each_engine_of_this_machine(ledger: Path) -> None:
     report = answer(HistoryCommand("bert", ledger=ledger))
     assert [trend.series.engine for trend in report.trends] == ["onnxruntime-cpu", "openvino"]
@@ -56,6 +99,14 @@ def test_a_history_has_one_series_for_each_engine_of_this_machine(ledger: Path) 
     assert first.newest.verdict is Verdict.SLOWER
     assert report.trends[1].newest is None
     assert report.elsewhere == 1
+
+
+def test_what_is_wrong_is_not_given_to_other_dashboards(tmp_path: Path) -> None:
+    path, page = tmp_path / "m.sqlite", tmp_path / "v3.json"
+    Ledger(path).append([timed(0.010, 1), timed(0.001, 2, status="wrong")])
+    dashboard_answer(DashboardCommand(output=page, ledger=path))
+    told = json.loads(page.read_text())
+    assert {one["benchmark"]["extra_info"]["status"] for one in told} == {"ok"}
 
 
 def test_only_engines_that_are_asked_for_are_shown(ledger: Path) -> None:

@@ -8,12 +8,16 @@ import onnx
 import onnx.parser
 import pytest
 
+from bench.test_ledger import spoilt
 from burnish.bench.cells import Finished
 from burnish.bench.ledger import Ledger
 from burnish.bench.measure import BenchReport, ProcessStart, Verdict
 from burnish.bench.quiet import OPENING_S
 from burnish.bench.rounds import Rounds
+from burnish.bench.stats import median_interval, shown_time
 from burnish.core.errors import CheckFailedError, UsageError
+from burnish.report import matrix
+from burnish.report.overall import models_of
 from burnish.study import bench as benching
 from burnish.study import measuring
 from burnish.study.clock import Clock
@@ -85,6 +89,47 @@ def test_a_model_against_itself_is_two_cells(model: Callable[..., str], book: Le
         assert one.model_key == other.model_key
         assert one.samples_s != other.samples_s
     assert len(book.rows()) == 2
+
+
+def test_files_of_one_name_have_figures_of_their_own(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    places = []
+    for name, body in (("plain", PLAIN), ("other", "Abs(x)")):
+        place = Path(model(name, body)).parent / name / "model.onnx"
+        place.parent.mkdir()
+        made = onnx.load(place.parent.with_suffix(".onnx"))
+        made.graph.output[0].name = made.graph.node[0].output[0] = name
+        onnx.save(made, place)
+        places.append(str(place))
+    engines = (CPU, "openvino")
+    for _ in range(2):  # measured, then from the ledger
+        report = benching.answer(asked(book, *places, engine=engines, batch=(1, 2)))
+        assert [one.model for one in report.measurements] == [
+            place for place in places for _ in range(4)
+        ]
+        assert len({one.subject for one in report.measurements}) == len(report.parity) == 8
+        for one in report.measurements:
+            shown = shown_time(report, one)
+            assert shown is not None
+            assert shown.estimate == pytest.approx(median_interval(one.blocks).estimate)
+        assert [len(table.rows) for table in matrix.pivots(report)] == [2, 2]
+        assert len(models_of(report)) == 2
+    assert {row.model for row in book.rows()} == {"model"}
+
+
+def test_a_damaged_cell_is_measured_again_and_the_others_are_not(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    request = asked(book, model("plain"), batch=(1, 2))
+    first = benching.answer(request)
+    spoilt(book.path, 1, "record", b"")
+    second = benching.answer(request)
+    (note,) = (note for note in second.notes if "measurement 1 is damaged" in note)
+    assert note.endswith("it does not count")
+    assert second.measurements[0].samples_s != first.measurements[0].samples_s
+    assert second.measurements[1] == first.measurements[1]
+    assert len(book.rows()) == 3
 
 
 def test_again_measures_anew_and_appends(model: Callable[..., str], book: Ledger) -> None:

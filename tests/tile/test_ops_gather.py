@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 
 from burnish.core.arrays import Array
+from burnish.rewrite.static import static
 from burnish.tile.index import Fetch
+from burnish.tile.lower import cover
 from tile.one_node import assert_as_runtime, lowered, numbers, one_node
 
 
@@ -46,3 +49,17 @@ def test_gather_elements_is_as_in_onnx_runtime(axis: int) -> None:
 def test_gather_nd_is_as_in_onnx_runtime(shape: tuple[int, ...], batch: int) -> None:
     inputs = {"x": numbers((4, 5, 6)), "places": _places(shape, 4)}
     assert_as_runtime(one_node("GatherND", inputs, batch_dims=batch), inputs)
+
+
+@pytest.mark.parametrize(
+    ("operator", "places"),
+    [("Gather", 4), ("Gather", [7, 9]), ("Gather", [-5]), ("Gather", [0, 3, 9, 1]),
+     ("GatherElements", [[0, 4]]), ("GatherND", [[3, 5]]), ("GatherND", [[-5, 0]])],
+)  # fmt: skip
+def test_constant_places_that_do_not_exist_are_left_to_a_library(
+    operator: str, places: int | list[int]
+) -> None:
+    known = {"places": np.asarray(places, np.int64)}
+    model = one_node(operator, {"x": numbers((4, 5))}, known)
+    (reason,) = cover(static(ir.serde.deserialize_model(model), {}).graph).left.values()
+    assert reason.startswith("it reads a place that does not exist")

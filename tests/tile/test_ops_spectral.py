@@ -19,6 +19,12 @@ CASES = {
     " { y = DFT <axis = 1, onesided = 1> (x) }",
     "inverse": "dft (float[2, 9, 2] x) => (float[2, 9, 2] y)"
     " { y = DFT <axis = 1, inverse = 1> (x) }",
+    "back to real": "dft (float[2, 7, 3, 2] x) => (float[2, 12, 3, 1] y)"
+    " { y = DFT <axis = 1, inverse = 1, onesided = 1> (x) }",
+    "back to real, odd": "dft (float[2, 5, 2] x) => (float[2, 9, 1] y) <int64 n = {9}>"
+    " { y = DFT <axis = 1, inverse = 1, onesided = 1> (x, n) }",
+    "back to one": "dft (float[2, 1, 2] x) => (float[2, 1, 1] y) <int64 n = {1}>"
+    " { y = DFT <axis = 1, inverse = 1, onesided = 1> (x, n) }",
     "longer": "dft (float[1, 5, 1] x) => (float[1, 8, 2] y) <int64 n = {8}>"
     " { y = DFT <axis = 1> (x, n) }",
     "cut": "dft (float[1, 9, 2] x) => (float[1, 6, 2] y) <int64 n = {6}>"
@@ -63,8 +69,15 @@ def test_the_axis_may_be_an_input() -> None:
 REFUSED = {
     "dft (float[1, 5000, 1] x) => (float[1, 5000, 2] y)"
     " { y = DFT <axis = 1> (x) }": "a length of 5,000",
-    "dft (float[1, 8, 2] x) => (float[1, 5, 2] y)"
-    " { y = DFT <axis = 1, inverse = 1, onesided = 1> (x) }": "inverse and one-sided",
+    "dft (float[1, 5, 2] x) => (float[1, 12, 1] y) <int64 n = {12}>"
+    " { y = DFT <axis = 1, inverse = 1, onesided = 1> (x, n) }":
+    "5 frequencies of 2 parts for 12 real elements",
+    "dft (float[1, 5, 1] x) => (float[1, 8, 1] y)"
+    " { y = DFT <axis = 1, inverse = 1, onesided = 1> (x) }":
+    "5 frequencies of 1 parts for 8 real elements",
+    "dft (float[1, 1, 2] x) => (float[1, 0, 1] y)"
+    " { y = DFT <axis = 1, inverse = 1, onesided = 1> (x) }":
+    "1 frequencies of 2 parts for 0 real elements",
     "stft (float[1, 20, 1] x, int64 step) => (float[1, n, 5, 2] y) <int64 size = {8}>"
     " { y = STFT (x, step, , size) }": "its step is not a constant",
     "stft (float[1, 4, 1] x) => (float[1, n, 5, 2] y) <int64 step = {2}, int64 size = {8}>"

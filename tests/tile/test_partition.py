@@ -15,6 +15,7 @@ from burnish.tile.group import Group
 from burnish.tile.machine import machine
 from burnish.tile.partition import Fusion, Partition, SearchLimits, chain_order, partition
 from burnish.tile.predict import Predictions, Predictor
+from burnish.tile.spacing import spaced
 from tile_samples import Sketch, attention, chain_of_layers, feed_forward, scores
 from tile_strategies import UNHURRIED, chains
 
@@ -132,6 +133,21 @@ def test_thin_images_share_kernels_across_a_depthwise_convolution() -> None:
     groups = partition(feed_forward(48, 128, 256), AVX512).groups
     shared = next(group for group in groups if "depthwise" in names(group))
     assert {"convolved", "padded", "depthwise", "gate"} <= set(names(shared))
+
+
+@pytest.mark.parametrize(("channels", "hidden"), [(48, 128), (64, 64)])
+def test_layers_over_planes_with_room_between_them_share_a_kernel_too(
+    channels: int, hidden: int
+) -> None:
+    # nothing collides, so each convolution alone takes its whole output for a tile
+    one_core = machine(for_cores(load("x86-avx512"), 1))
+    sketch = Sketch(x=(1, channels, 256, 256))
+    wide = sketch.depthwise(sketch.convolution(sketch.relu("x"), 2 * hidden))
+    dense = sketch.graph(sketch.convolution(wide, channels))
+    graph = spaced(dense, {}, one_core.unit)
+    assert graph != dense
+    assert len(partition(dense, one_core).groups) == 1
+    assert len(partition(graph, one_core).groups) == 1
 
 
 def test_wide_layers_stay_apart() -> None:

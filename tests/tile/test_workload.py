@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from burnish.tile.expr import Argument, Constant, call, cast
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, at, fetched
+from burnish.tile.parse import parse
 from burnish.tile.semantics import Reduction
 from burnish.tile.workload import NestFacts, is_contraction, padded_in_place, workload
 from tile_samples import Sketch, attention, chain_of_layers, feed_forward, first, scores, whole
@@ -142,3 +144,16 @@ def test_a_nest_without_reads_is_plain_work() -> None:
     sketch.builder.add("y", [Axis("i", 4)], [], Constant(1.0, "f32"))
     graph = TileGraph(sketch.builder.tensors, (), ("y",), tuple(sketch.builder.ops))
     assert facts(graph, "y").flops == 0
+
+
+@pytest.mark.parametrize("rows", [16, 200])
+def test_vectors_may_run_along_channels_however_many_rows_an_image_has(rows: int) -> None:
+    graph = parse(
+        f"in x: f32[1, 3, {2 * rows + 1}, 401]\nconst w: f32[48, 3, 3, 3]\n"
+        f"y: f32[b=1, c=48, h={rows}, w=200] = "
+        "sum(i=3, m=3, n=3) x[0, i, 2*h + m, 2*w + n] * w[c, i, m, n]\nout y",
+        {"w": np.ones((48, 3, 3, 3), np.float32)},
+    )
+    easy = [each for each in facts(graph, "y").choices if "side by side" in each.lying]
+    along = [(each.positions, each.lying, each.output_apart) for each in easy if each.positions]
+    assert along == [((1,), ("same", "side by side"), True)]

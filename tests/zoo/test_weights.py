@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
-from burnish.zoo.weights import calibrate_batch_norms, randomise
+from burnish.zoo import weights
+from burnish.zoo.entry import MODELS, NetworkOptions
+from burnish.zoo.weights import calibrate_batch_norms, randomise, undrawn
 
 pytestmark = pytest.mark.torch
 
@@ -93,3 +97,30 @@ def test_calibrated_batch_norm_normalises_its_own_input() -> None:
     assert abs(result.std() - 1) < 0.05
     assert not network.training
     assert network.norm.running_mean.equal(network.norm.running_mean.bfloat16().float())
+
+
+def test_a_module_that_is_made_undrawn_is_zeros_where_it_would_be_drawn() -> None:
+    from torch import nn
+
+    with undrawn():
+        network = nn.Sequential(nn.Linear(8, 8), nn.Conv2d(2, 2, 3), nn.LayerNorm(8))
+        table = nn.init.normal_(nn.Parameter(nn.Linear(4, 4).weight + 1))
+    drawn = [*network[0].parameters(), *network[1].parameters(), table]
+    assert all(not parameter.any() for parameter in drawn)
+    assert bool((network[2].weight == 1).all()), "what is set, and not drawn, is left alone"
+    assert bool(nn.Linear(8, 8).weight.any()), "behind it all is as before"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_is_the_same_whether_its_module_drew_or_not(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    undrawn_first = MODELS[name].build(NetworkOptions(small=True)).module.state_dict()
+    monkeypatch.setattr(weights, "undrawn", contextlib.nullcontext)
+    drawn_first = MODELS[name].build(NetworkOptions(small=True)).module.state_dict()
+    assert undrawn_first.keys() == drawn_first.keys()
+    for part, values in drawn_first.items():
+        assert torch.equal(undrawn_first[part], values), part

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from burnish.bench.compare import FEWEST_ROUNDS, Evidence, judged
 from burnish.bench.fingerprint import machine_key
@@ -75,12 +76,35 @@ def _evidence(baseline: Measurement, candidate: Measurement) -> Evidence:
     logs = tuple(middle - level for level in ours)
     if min(len(theirs), len(ours)) < FEWEST_ROUNDS:
         return Evidence(logs[: len(theirs)], statistics.fmean(logs))
-    parts = [statistics.variance(levels) / len(levels) for levels in (theirs, ours)]
-    lengths = (len(theirs), len(ours))
-    shares = sum(part**2 / (count - 1) for part, count in zip(parts, lengths, strict=True))
+    spreads = _spreads(theirs, ours)
+    parts = [
+        one.variance / len(levels) for one, levels in zip(spreads, (theirs, ours), strict=True)
+    ]
+    shares = sum(part**2 / one.degrees for part, one in zip(parts, spreads, strict=True))
     # Welch's degrees of freedom, rounded down: a fraction less is on the safe side
-    degrees = int(sum(parts) ** 2 / shares) if shares else min(lengths) - 1
+    degrees = int(sum(parts) ** 2 / shares) if shares else min(len(theirs), len(ours)) - 1
     return Evidence(logs, statistics.fmean(logs), math.sqrt(sum(parts)), max(1, degrees))
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """How far processes differ, and of how many that is known."""
+
+    variance: float
+    degrees: int
+
+
+def _spreads(theirs: Sequence[float], ours: Sequence[float]) -> tuple[_Spread, _Spread]:
+    """Return how far the processes of either side differ.
+
+    Processes often come in two kinds, and three of them may all be of one: so whoever has fewer
+    is taken to differ as much as the other side's do, where that is more.
+    """
+    found = [_Spread(statistics.variance(levels), len(levels) - 1) for levels in (theirs, ours)]
+    fewer, more = sorted(found, key=lambda one: one.degrees)
+    borrowed = fewer.degrees < more.degrees and fewer.variance < more.variance
+    first, second = (more if borrowed and one is fewer else one for one in found)
+    return first, second
 
 
 def _work(one: Measurement) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from burnish.bench.subject import BenchSubject
@@ -17,9 +17,15 @@ from burnish.store.trust import OPTION, foreign_code, is_runnable, require_trust
 
 
 def subjects(
-    models: Sequence[StoredModel], engines: Sequence[str], options: EngineOptions
+    models: Sequence[StoredModel],
+    engines: Sequence[str],
+    options: EngineOptions,
+    *,
+    alike: Collection[str] = (),
 ) -> tuple[BenchSubject, ...]:
     """Return every model on every engine, each once; without engines, on all that can run it here.
+
+    `alike`: labels that models of other benchmarks have, too, whose rows stand beside these.
 
     An engine that runs PyTorch modules gets the models that come with one; `left_out` says which
     do not. If none does, all of them are kept, so that the engine can say what it misses. Code of
@@ -27,10 +33,10 @@ def subjects(
     """
     for model in models if any(_needs_source(spec) for spec in engines) else ():
         require_trust(model)
-    labels = Counter(model.label for model in models)
+    named = {*alike, *alike_labels(models)}
     missing = _without_source(models, engines)
     found = (
-        _subject(f"{_name(model, engine, labels)}@{engine}", model, engine, options)
+        _subject(f"{called(model, engine, named)}@{engine}", model, engine, options)
         for model in models
         for engine in (engines or _usable(model))
         if (model, engine) not in missing
@@ -48,8 +54,15 @@ def _needs_source(spec: str) -> bool:
     return ENGINES[name_and_mode(spec)[0]].needs_torch_source
 
 
-def _name(model: StoredModel, engine: str, labels: Mapping[str, int]) -> str:
-    if labels[model.label] == 1:
+def alike_labels(models: Sequence[StoredModel]) -> frozenset[str]:
+    """Return the labels that several of these models have: `model`, of files in two folders."""
+    labels = Counter(model.label for model in models)
+    return frozenset(label for label, times in labels.items() if times > 1)
+
+
+def called(model: StoredModel, engine: str, alike: Collection[str]) -> str:
+    """Return what rows call a model on an engine: its label, or its place where others have it."""
+    if model.label not in alike:
         return model.label
     return str(model.compiled if model.compiled and engine == "burnish" else model.onnx)
 

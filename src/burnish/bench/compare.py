@@ -197,6 +197,8 @@ def _why_not_enough(baseline: Measurement, candidate: Measurement, found: Eviden
     for one in (baseline, candidate):
         if one.failure is not None:
             return f"{one.subject} failed: {one.failure}"
+        if one.status == "wrong":
+            return f"{one.subject} computes something else: how fast it does proves nothing"
     if not found.degrees:
         rounds = units.count(len(found.logs), "round")
         return f"{rounds} of fresh processes, {FEWEST_ROUNDS} are needed"

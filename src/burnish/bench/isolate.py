@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from burnish.bench.measure import Status
 from burnish.bench.subject import BenchSubject, WarmedUp, WorkerFailedError
-from burnish.bench.worker import BlockRequest, CallSamples, Outputs, WorkerOpening
-from burnish.core.arrays import Array, Arrays
+from burnish.bench.worker import BlockRequest, CallSamples, Outputs, OutputsRequest, WorkerOpening
+from burnish.core.arrays import Arrays
 from burnish.core.errors import BurnishError, MissingCapabilityError, UsageError
 from burnish.engines.base import ENGINES
 from burnish.engines.model_facts import with_arithmetic
@@ -67,9 +68,9 @@ class WorkerProcess:
         """Return the most memory that the process has held so far."""
         return self._ask("peak_memory_bytes", None, int)
 
-    def outputs(self) -> dict[str, Array]:
-        """Return what the model computes in this process."""
-        return dict(self._ask("outputs", None, Outputs).arrays)
+    def outputs(self, known: Sequence[str], calls: int) -> Mapping[str, Arrays]:
+        """Return what the model computes in this process, without what is known."""
+        return self._ask("outputs", OutputsRequest(tuple(known), calls), Outputs).results
 
     def end(self) -> None:
         """End the process and all it started, whatever they are doing."""

@@ -33,9 +33,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from burnish.bench.cells import Figures, Finished, LedgerRow
-from burnish.bench.measure import ParityMark
+from burnish.bench.cells import Finished, LedgerRow
+from burnish.bench.sound import finding
 from burnish.core import records
+from burnish.core.documents import reason
 from burnish.core.errors import ModelError
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -78,6 +79,8 @@ _PATIENCE_S = 20.0
 _AT_ONCE = 500
 """SQLite takes a limited number of values in one statement."""
 _BROKEN = (sqlite3.Error, OSError)
+_SENSELESS = (zlib.error, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+"""What a damaged row raises when it is read."""
 
 
 class Ledger:
@@ -85,6 +88,8 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.damaged: set[int] = set()
+        """The numbers of measurements that were asked for and cannot be read."""
 
     def append(self, cells: Iterable[Finished]) -> None:
         """Add finished cells: all of them, or, if anything is in the way, none."""
@@ -117,8 +122,7 @@ class Ledger:
         }
         given = {condition: values for condition, values in wanted.items() if values}
         where = f" WHERE {' AND '.join(given)}" if given else ""
-        found = self._read(where, [value for values in given.values() for value in values])
-        return tuple(map(_row, found))
+        return tuple(self._rows(where, [value for values in given.values() for value in values]))
 
     def newest(self, keys: Sequence[str]) -> dict[str, LedgerRow]:
         """Return by task what was measured of it last; a task that is not here has no entry."""
@@ -126,22 +130,35 @@ class Ledger:
         for start in range(0, len(keys), _AT_ONCE):
             some = list(keys[start : start + _AT_ONCE])
             places = ", ".join("?" * len(some))
-            for values in self._read(f" WHERE task IN ({places})", some):
-                row = _row(values)
-                found[row.task] = row
+            found |= {row.task: row for row in self._rows(f" WHERE task IN ({places})", some)}
         return found
 
     def finished(self, row_id: int) -> Finished:
         """Return one cell with all its samples."""
         with self._raising(), self._reading() as connection:
             found = connection.execute(
-                "SELECT record FROM cells WHERE id = ?", (row_id,)
+                "SELECT record, task FROM cells WHERE id = ?", (row_id,)
             ).fetchone()
         if found is None:
             raise ModelError(
                 f"{self.path}: has no measurement {row_id}", hint="list them: burnish history MODEL"
             )
-        return _finished(found[0])
+        try:
+            return _finished(*found)
+        except _SENSELESS as error:
+            self.damaged.add(row_id)
+            raise ModelError(
+                f"{self.path}: measurement {row_id} is damaged ({reason(error)})",
+                hint="measure it again: burnish bench MODEL --again",
+            ) from error
+
+    def _rows(self, where: str, values: Sequence[Any]) -> Iterator[LedgerRow]:
+        """Yield rows, the oldest first; what cannot be read of them is left out and remembered."""
+        for found in self._read(where, values):
+            try:
+                yield _row(found)
+            except _SENSELESS:
+                self.damaged.add(found[0])
 
     def _read(self, where: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         if not self.path.exists():
@@ -155,6 +172,7 @@ class Ledger:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection that changes nothing; an old file is brought up to date first."""
+        self._require_file()
         uri = self.path.absolute().as_uri()
         try:
             with closing(_to_read(uri)) as connection:
@@ -173,6 +191,7 @@ class Ledger:
     def _writable(self) -> sqlite3.Connection:
         """Return a connection to a file of the present version, which is made if need be."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._require_file()
         connection = _opened(f"{self.path.absolute().as_uri()}?mode=rwc")
         try:
             self._own_version(connection)
@@ -183,6 +202,14 @@ class Ledger:
             connection.close()
             raise
         return connection
+
+    def _require_file(self) -> None:
+        """Raise if there is something else than a file: a pipe would be waited for without end."""
+        if self.path.exists() and not self.path.is_file():
+            raise ModelError(
+                f"{self.path}: cannot be used as a ledger (it is no file)",
+                hint="choose another file with --ledger or BURNISH_LEDGER",
+            )
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
         while (version := self._own_version(connection)) < len(MIGRATIONS):
@@ -216,7 +243,7 @@ class Ledger:
     def _raising(self) -> Iterator[None]:
         try:
             yield
-        except (*_BROKEN, zlib.error) as error:
+        except _BROKEN as error:
             raise ModelError(
                 f"{self.path}: cannot be used as a ledger ({error})",
                 hint="choose another file with --ledger or BURNISH_LEDGER",
@@ -267,20 +294,20 @@ def _json(value: Any) -> str:  # noqa: ANN401  (any record)
 
 
 def _row(values: tuple[Any, ...]) -> LedgerRow:
+    """Return a row; raise one of `_SENSELESS` where a column holds something else."""
     named = dict(zip(_COLUMNS, values, strict=True))
-    parity = json.loads(named["parity"])
-    return LedgerRow(
-        **{
-            **named,
-            "bindings": json.loads(named["bindings"]),
-            "baseline": bool(named["baseline"]),
-            "figures": records.decode(Figures, json.loads(named["figures"])),
-            "parity": None if parity is None else records.decode(ParityMark, parity),
-            "notes": tuple(json.loads(named["notes"])),
-        }
+    texts = {name: json.loads(named[name]) for name in ("bindings", "figures", "parity", "notes")}
+    row: LedgerRow = records.decode(
+        LedgerRow, {**named, **texts, "baseline": bool(named["baseline"])}
     )
+    return row
 
 
-def _finished(record: bytes) -> Finished:
+def _finished(record: bytes, task: str) -> Finished:
+    """Return a cell; raise one of `_SENSELESS` where the record is another's, or is none."""
     decoded: Finished = records.decode(Finished, json.loads(zlib.decompress(record)))
+    if decoded.task.key != task:
+        raise ValueError("its samples are those of another task")
+    if (found := finding(decoded.measurement)) is not None:
+        raise ValueError(f"it {found}")
     return decoded

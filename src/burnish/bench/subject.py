@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from burnish.bench.measure import Placed, Status
-from burnish.core.arrays import Array
+from burnish.core.arrays import Arrays
 from burnish.engines.base import EngineOptions
 from burnish.store.stored import StoredModel
 
@@ -107,8 +108,11 @@ class Worker(Protocol):
     def peak_memory_bytes(self) -> int | None:
         """Return the most memory that the process has held so far."""
 
-    def outputs(self) -> dict[str, Array]:
-        """Return what the model computes in this process."""
+    def outputs(self, known: Sequence[str], calls: int) -> Mapping[str, Arrays]:
+        """Return what the model computes in this process: each result once, by its key.
+
+        What has a key among `known` is not told again.
+        """
 
     def end(self) -> None:
         """End the process, whatever it is doing; never raises."""

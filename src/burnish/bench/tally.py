@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from burnish.bench.measure import ParityMark, Placed, ProcessStart, Status, TimedBlock
 
@@ -23,6 +23,24 @@ class SubjectTally:
     """How long its threads go on behind a block."""
     round_s: float = 0.0
     """What it took of the last round: to start, to open, and all its blocks."""
+    judged: dict[str, None] = field(default_factory=dict)
+    """The keys of results that the judge has seen: every process's are looked at."""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Return whether any of its results was found wrong."""
+        return self.parity is not None and not self.parity.passed
+
+    def keep(self, mark: ParityMark) -> None:
+        """Take a further mark into account: the worst of all processes is what is told."""
+        first = self.parity
+        if first is None:
+            self.parity = mark
+        elif not mark.passed:
+            note = f"not in every call or process: {mark.note}"
+            self.parity = replace(mark, note=note)
+        elif (mark.max_rel or 0.0) > (first.max_rel or 0.0):
+            self.parity = mark
 
     @property
     def next_round_s(self) -> float:

@@ -25,7 +25,10 @@ def require_sound(report: BenchReport, *, chosen: bool = True) -> None:
     own = {one.engine for one in report.measurements if one.subject == report.baseline}
     for one in report.measurements:
         if one.failure is not None and (chosen or one.engine in own):
+            untried = one.status == "no time"
             raise CheckFailedError(
                 f"{one.subject} could not be measured: {one.failure}",
-                hint=f"see whether the engine works: burnish doctor --engine {one.engine}",
+                hint="give it more time: --budget 5m"
+                if untried
+                else f"see whether the engine works: burnish doctor --engine {one.engine}",
             )

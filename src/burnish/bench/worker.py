@@ -15,6 +15,7 @@ from burnish.bench.on_card import alone_on, card_bytes, card_seconds
 from burnish.bench.subject import BenchSubject, WarmedUp
 from burnish.core import records
 from burnish.core.arrays import Array
+from burnish.core.hashing import arrays_key
 from burnish.engines.base import ENGINES, Session
 from burnish.engines.generation import continuation, require_generating
 from burnish.timing import stopwatch
@@ -48,10 +49,18 @@ class CallSamples:
 
 
 @dataclass(frozen=True, slots=True)
-class Outputs:
-    """What the model computed."""
+class OutputsRequest:
+    """Results to tell: of so many calls, without those that are known by their keys."""
 
-    arrays: Mapping[str, Array]
+    known: tuple[str, ...]
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What the model computed, by the key of its content: equal results once."""
+
+    results: Mapping[str, Mapping[str, Array]]
 
 
 class Bench:
@@ -110,10 +119,16 @@ class Bench:
         """Tell the most memory that this process has held."""
         return peak_memory_bytes()
 
-    def outputs(self) -> Outputs:
-        """Run once more."""
+    def outputs(self, request: OutputsRequest) -> Outputs:
+        """Run a few times more, and tell what came of it that is new."""
         assert self._session is not None, "open comes first"
-        return Outputs(self._session.run(self._feeds))
+        results: dict[str, Mapping[str, Array]] = {}
+        for _ in range(request.calls):
+            found = self._session.run(self._feeds)
+            if (key := arrays_key(found)) not in (*request.known, *results):
+                # an engine may give out its own memory, which the next call writes over
+                results[key] = {name: array.copy() for name, array in found.items()}
+        return Outputs(results)
 
 
 def _prepared(session: Session, request: WorkerOpening) -> stopwatch.Call:

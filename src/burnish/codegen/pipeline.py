@@ -25,6 +25,7 @@ from burnish.core.tensors import BITS
 from burnish.rewrite.pipeline import optimize
 from burnish.rewrite.precision.pairs import products_of_bytes
 from burnish.rewrite.static import static
+from burnish.runtime.plan import Condition
 from burnish.store.correspondence import behind
 from burnish.store.element_types import SHORT_NAMES
 from burnish.store.graph_nodes import nodes_of
@@ -136,7 +137,10 @@ def _sized(prepared: PreparedModel, name: str, options: PlanOptions) -> Sized:
     for node, reason in {**kernels.left, **options.to_ort}.items():
         raise closed(name, f"ONNX Runtime runs {node!r} ({reason}), at fixed sizes")
     for node in cover(graph).left:
-        raise closed(name, f"{node!r} is repeated along a sequence, with steps of fixed sizes")
+        raise closed(
+            name,
+            f"{node!r} is repeated along a sequence or has branches, with steps of fixed sizes",
+        )
     found = regions(graph, {})
     if not found:
         raise closed(name, "the model computes nothing")
@@ -200,10 +204,13 @@ def _scheduled(region: Region, number: int, options: PlanOptions) -> Iterator[Co
     if found.before.ops:
         yield _grouped(region, found.before, options, scheduler)
     for chain, each in enumerate(found.chains):
+        step = _grouped(region, each.body, options, scheduler)
+        if each.condition:
+            yield dataclasses.replace(step, when=Condition(each.condition, each.holds))
+            continue
         repeated = Repeated(
             number, chain, found.times, each.strips, found.tensors, found.constants, each.lengths
         )
-        step = _grouped(region, each.body, options, scheduler)
         yield dataclasses.replace(step, repeated=repeated)
     if found.after is not None:
         yield _grouped(region, found.after, options, scheduler)

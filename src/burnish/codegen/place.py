@@ -19,6 +19,7 @@ from burnish.core.plain_text import plain
 from burnish.core.tensors import BITS
 from burnish.runtime.buffers import Uses, arena
 from burnish.runtime.plan import (
+    Condition,
     Home,
     KernelStep,
     OrtStep,
@@ -63,6 +64,8 @@ class CompiledRegion:
     layouts: Layouts = field(default_factory=dict)
     repeated: Repeated | None = None
     """That its kernels run many times; None: once."""
+    when: Condition | None = None
+    """Where they run at all; None: always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +172,7 @@ class Draft:
             self._headers.setdefault(name, header(choice, kernel, region.simple, self._backend))
             self._kernels[name] = kernel.named(name)
             self._requires |= dict.fromkeys(kernel.requires)
-            self._add_step(name, choice, kernel, names, _repeat(region, kernel))
+            self._add_step(name, choice, kernel, names, region)
 
     def placed(self) -> BuiltPlan:
         """Return the plan, with places for all tensors."""
@@ -223,9 +226,10 @@ class Draft:
         choice: Choice,
         kernel: EmittedKernel,
         names: Mapping[str, str],
-        repeat: Repeat | None,
+        region: CompiledRegion,
     ) -> None:
         assert choice.schedule is not None
+        repeat = _repeat(region, kernel)
         times = repeat.times if repeat else 1
         share = kernel.share * times
         self._steps.append(
@@ -242,6 +246,7 @@ class Draft:
                 measured_s=_part(choice.measured_s, share),
                 indices={names[own]: size for own, size in kernel.indices.items()},
                 repeat=repeat,
+                when=region.when,
             )
         )
 

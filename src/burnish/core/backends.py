@@ -26,11 +26,13 @@ class BackendEntry:
     """Kinds of device whose name alone is a target: `sm_90` means `cuda: sm_90`."""
     engine: str = "burnish"
     """What runs its folders beside other engines."""
+    repeats: bool = False
+    """Whether its runner repeats steps, and leaves out those whose condition is not true."""
 
 
 BACKENDS: Mapping[str, BackendEntry] = {
     "cpu": BackendEntry(
-        "burnish.runtime.cpu.runner:RUNNER", "burnish.codegen.cpu.backend:open_cpu"
+        "burnish.runtime.cpu.runner:RUNNER", "burnish.codegen.cpu.backend:open_cpu", repeats=True
     ),
     "cuda": BackendEntry(
         "burnish.runtime.cuda.runner:RUNNER", "burnish.codegen.gpu.backend:open_gpu",

@@ -166,6 +166,8 @@ def _record_reader(kind: Any) -> _Reader:  # noqa: ANN401  (a dataclass)
     def read(data: Any, elsewhere: _Decoder) -> Any:  # noqa: ANN401
         if not readers:  # now, for a record may hold records of its own type
             readers.extend((name, _reader(hint)) for name, hint in _fields(kind).items())
+        if not isinstance(data, Mapping):
+            raise TypeError(f"expected a {kind.__name__}, found {data!r}")
         return kind(**{name: of(data[name], elsewhere) for name, of in readers if name in data})
 
     return read

@@ -66,12 +66,14 @@ class OpenVino:
         asked = options.precision or "f32"
         compiled = _compiled(model, _properties(options, asked))
         obtained = _precision(compiled)
+        threads = int(compiled.get_property("INFERENCE_NUM_THREADS"))
         notes = (
             *_double_notes(arithmetic_type(onnx_model), options),
             *precision_notes(options, obtained),
             *no_cuda_graph(options, self.name),
             *level_notes(options, self.name),
             *_integer_notes((*interface.inputs, *interface.outputs)),
+            *_thread_notes(options, threads),
         )
         if options.precision is None and obtained != "f32":
             notes += accepted(f"f32 was asked for, OpenVINO computes in {obtained}", options)
@@ -79,7 +81,7 @@ class OpenVino:
             device="cpu",
             precision=obtained,
             nodes_by_provider={},
-            threads=int(compiled.get_property("INFERENCE_NUM_THREADS")),
+            threads=threads,
             notes=notes,
         )
         return OpenVinoSession(
@@ -200,6 +202,13 @@ def _properties(options: EngineOptions, precision: str) -> dict[str, str]:
 
 def _precision(compiled: CompiledModel) -> str:
     return str(compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name())
+
+
+def _thread_notes(options: EngineOptions, obtained: int) -> tuple[str, ...]:
+    """Return a note if there are not as many threads as were asked for."""
+    if not options.threads or options.threads == obtained:
+        return ()
+    return (f"{options.threads} threads were asked for, OpenVINO takes {obtained}",)
 
 
 def _double_notes(model_type: str, options: EngineOptions) -> tuple[str, ...]:

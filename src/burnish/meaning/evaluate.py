@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.budget import Budget
 from burnish.infer.opsets import inherit_opsets
 from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, TypedArray
-from burnish.meaning.numbers import Numbers, Reals
+from burnish.meaning.numbers import Noisy, Numbers, Reals
 from burnish.store.element_types import array_of
 from burnish.store.external_data import let_go
 from burnish.tile.lower import named, operator
@@ -128,11 +129,13 @@ class Evaluator:
         otherwise: Otherwise | None = None,
         weights: Collection[str] = (),
         loose: Collection[str] = (),
+        instead: Mapping[str, ir.TensorProtocol] = MappingProxyType({}),
     ) -> None:
         """Take a model of one's own: functions in it are put in place of their calls.
 
         `weights` are inputs that are constants of the model which this one was cut from;
-        `loose` constants, stored or computed, may be others that were rounded anew.
+        `loose` constants, stored or computed, may be others that were rounded anew; `instead` are
+        what some constants were before they were rounded, and are read in their place.
         """
         if model.functions:
             common_passes.InlinePass()(model)
@@ -141,7 +144,7 @@ class Evaluator:
         self.graph = model.graph
         self._nodes = Nodes()
         self._otherwise, self._weights = otherwise, frozenset(weights)
-        self._loose = frozenset(loose)
+        self._loose, self._instead = frozenset(loose), instead
         self._last_users = _last_users(self.graph)
         self._settled: set[ir.Value] = set()
         self._budget: Budget | None = None
@@ -195,7 +198,8 @@ class Evaluator:
             inputs = [None if v is None else self._read(v, scope, numbers) for v in node.inputs]
             if self._is_settled(node):
                 self._settled.update(node.outputs)
-            exact = node.op_type in _CUTTING and node.outputs[0] in self._settled
+            is_size = node.op_type in _CUTTING and node.outputs[0] in self._settled
+            exact = is_size and isinstance(numbers, Noisy)
             results = self._node(node, inputs, scope, _REALS if exact else numbers)
             for value, computed in zip(node.outputs, results, strict=False):
                 result = scope[value] = self._as_stored(value, computed, numbers)
@@ -210,12 +214,14 @@ class Evaluator:
                     let_go(source.const_value)
 
     def _is_settled(self, node: ir.Node) -> bool:
-        """Return whether sizes and constants alone decide what a node gives: every engine does."""
+        """Return whether sizes and constants alone decide what a node gives: every engine does.
+
+        What a branch or a loop reads from around it decides as well.
+        """
         return node.op_type in ("Shape", "Size") or all(
-            value is None
-            or value in self._settled
+            value in self._settled
             or (value.const_value is not None and value.name not in self._loose)
-            for value in node.inputs
+            for value in _outer_reads(node)
         )
 
     def _read(
@@ -235,7 +241,10 @@ class Evaluator:
 
     def _constant(self, name: str | None, array: Array, numbers: Numbers) -> TypedArray:
         hold = numbers.loose if name in self._loose else numbers.weight
-        return TypedArray(hold(array, name_of(array)), name_of(array))
+        dtype = name_of(array)
+        if name is not None and name in self._instead:
+            array = array_of(self._instead[name]).reshape(array.shape)
+        return TypedArray(hold(array, dtype), dtype)
 
     def _as_stored(self, value: ir.Value, computed: Operand, numbers: Numbers) -> Operand:
         """Return a result; one that the other model may have stored, as if it had been stored."""
@@ -324,6 +333,20 @@ def _reads(node: ir.Node) -> Iterable[ir.Value]:
         for inner in body:
             yield from _reads(inner)
         yield from body.outputs
+
+
+def _outer_reads(node: ir.Node) -> set[ir.Value]:
+    """Return what a node and its bodies read of what is made elsewhere."""
+    return set(_reads(node)) - set(_made_inside(node))
+
+
+def _made_inside(node: ir.Node) -> Iterable[ir.Value]:
+    """Yield what the bodies of a node are given and compute."""
+    for body in bodies(node):
+        yield from body.inputs
+        for inner in body:
+            yield from inner.outputs
+            yield from _made_inside(inner)
 
 
 def bodies(node: ir.Node) -> list[ir.Graph]:

@@ -25,6 +25,7 @@ from burnish.feeds.distinguish import Variant, Varied
 from burnish.feeds.feed import Feeds
 from burnish.feeds.make import Maker
 from burnish.parity.arithmetic import arithmetic_by_output, quantised_values, weakest
+from burnish.parity.effort import Effort
 from burnish.parity.examine import (
     DRIFTS_AS_FAR,
     ROUNDED_AS_FAR,
@@ -35,6 +36,7 @@ from burnish.parity.examine import (
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import pair_outputs
 from burnish.parity.report import JudgedSample, VerifyReport
+from burnish.parity.restored import restored
 from burnish.parity.structure import Structure, compare_structure
 from burnish.parity.subject import JudgedSubject, open_rounded
 from burnish.parity.tolerances import Tolerances
@@ -42,9 +44,6 @@ from burnish.parity.truth import Truth
 from burnish.store import onnx_files
 from burnish.store.inlining import inline
 from burnish.store.interface import Interface
-
-BUDGET_S = 30.0
-"""How long meaning is judged and differences are searched for, unless asked otherwise."""
 
 _LEVEL, _ENGINE = 8.0, 64.0
 """Engines reassociate and fuse as they like: on inputs that were made to be hard they drift several
@@ -55,20 +54,6 @@ SEARCHED = "search "
 _MIXTURES = 24
 _KEPT = 3
 """How many of the inputs that were found by searching a report keeps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much is done beyond running the inputs that were asked for."""
-
-    budget_s: float = BUDGET_S
-    search: bool = False
-    """Whether inputs are looked for that tell the two apart."""
-    fixed: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """Dimensions whose size was asked for: they are not varied."""
-    usual: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """Sizes that are known to work, where those that names suggest do not."""
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +133,12 @@ class CandidateJudge(Closing):
         self._facts, self._effort, self._progress = facts, effort, progress
         self._open = ExitStack()
         self._sessions: dict[str, Session] = {}
-        self._budget = Budget(effort.budget_s)
+        self._budget, judging = Budget(effort.budget_s), Budget(effort.judging_s)
         models = [flat(onnx_files.read(subject.model.onnx)) for subject in subjects]
         pairing = pair_outputs(facts[0].interface, facts[1].interface)
         for model in models:
             model.graph.sort()
         self._structure = compare_structure((models[0], models[1]), pairing.candidates)
-        same = len(self._structure.same) == len(facts[0].interface.outputs)
         runner = self._open.enter_context(NodeRunner(dict(models[0].opset_imports)))
         self._model = models[0]
         self._examiner = Examiner(
@@ -165,17 +149,22 @@ class CandidateJudge(Closing):
                 self._patience,
                 ROUNDED_AS_FAR if self._is_one_model else DRIFTS_AS_FAR,
             ),
-            Truth(
-                models[0],
-                None if same else models[1],
-                runner,
-                loose=(self._structure.lost, self._structure.new),
-                budget=self._budget,
-            ),
+            self._truth((models[0], models[1]), tolerances.arithmetic, runner, judging),
             run_written=lambda feeds: self._session("written", self._reference).run(feeds),
             run_alike=self._run_alike,
-            budget=self._budget,
+            budget=judging,
         )
+
+    def _truth(
+        self, models: tuple[ir.Model, ir.Model], asked: str | None, runner: NodeRunner, time: Budget
+    ) -> Truth:
+        """Return both in real numbers, with the reference's constants where they were rounded."""
+        same = len(self._structure.same) == len(self._facts[0].interface.outputs)
+        known = restored(models, self._structure, asked)
+        return Truth(
+            models[0], None if same else models[1], runner,
+            loose=(known.lost, known.new), instead=known.instead, budget=time,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Close all sessions."""

@@ -18,7 +18,7 @@ from burnish.core.budget import Budget
 from burnish.feeds.feed import Feeds
 from burnish.parity.compare import compare
 from burnish.parity.meanings import Meanings
-from burnish.parity.noise import Tensors
+from burnish.parity.noise import Noise, Step, Tensors
 from burnish.parity.pairing import Pairing
 from burnish.parity.report import JudgedSample, TensorDiff
 from burnish.parity.roundings import Roundings, Run, near_a_run
@@ -78,6 +78,8 @@ class Examiner:
     """By output, what roundings do to all of it, as a share of its size."""
     budget: Budget | None = None
     """For finding that out."""
+    noises: dict[Step, Noise] | None = None
+    """What roundings do, where all samples have the same inputs; None: each has its own."""
 
     def sample(self, given: ExaminedInputs) -> JudgedSample:
         """Return how the candidate fares on one set of inputs."""
@@ -164,6 +166,7 @@ class Examiner:
         judging = Roundings(
             self.truth, self.terms.tolerances, given.feeds.arrays, truth, given.written,
             self.run_written, self.run_alike, self.terms.patience, self.usual, self.budget,
+            noises={} if self.noises is None else self.noises,
         )  # fmt: skip
         found = self._paired(given.candidate, {name: each.value for name, each in truth.items()})
         diffs = tuple(

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from burnish.closeness.tolerance import Tolerance
-from burnish.core.arrays import Arrays
+from burnish.closeness.apart import scale_of
+from burnish.closeness.tolerance import ROUNDING, Tolerance
+from burnish.core.arrays import Array, Arrays
 from burnish.core.tensors import FLOATS
 from burnish.meaning.numbers import UNIT_ROUNDOFF
 from burnish.parity.compare import compare_tensor
 from burnish.parity.noise import Noise
 from burnish.parity.report import TensorDiff
+from burnish.parity.spread import spread_of
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.truth import Meant, Truth
 
@@ -29,7 +31,13 @@ NOISE_FACTOR = 8.0
 about two standard deviations, and the worst of a million elements is five of them off."""
 _CONSTANTS_FACTOR = 5.0
 """The same where only constants are rounded anew, once each."""
+_TOGETHER, _ALONG = 1.75, 2.5
+"""How many times what rounding constants does to all elements of a tensor, or of a slice, these may
+be apart: each is rounded once. A slice may hang on a single one, a bias for instance."""
 RUNS, MORE_RUNS = 3, 9
+_STORED = {**UNIT_ROUNDOFF, "tf32": ROUNDING["tf32"]}
+"""By the type that was asked for, how far constants may be off that were stored anew. Products in
+tf32 leave what a model means as it is."""
 _USUAL = 0.25
 """Up to this share of what noise explained for other inputs, no noise is made for these."""
 
@@ -65,10 +73,32 @@ class Meanings:
             self._disturb(runs)
             slack = self.noise.of(name, _CONSTANTS_FACTOR)
             found = compare_tensor(name, reference, candidate, tolerance, slack=slack)
+            found = self._together(found, reference, candidate)
         if found.passed and self.noise.runs and found.severity > 0:
             allowed = found.max_rel / found.severity
             self.explained[name] = min(allowed, self.explained.get(name, allowed))
         return found
+
+    def _together(self, found: TensorDiff, reference: Array, candidate: Array) -> TensorDiff:
+        """Return the same; a difference, if more elements are apart than rounding explains.
+
+        A weight that is off by a few in a hundred moves all elements by less than bf16 may move the
+        worst of them.
+        """
+        noise = self.noise.spreads.get(found.name)
+        if not found.passed or noise is None:
+            return found
+        scale = scale_of(reference)
+        with np.errstate(invalid="ignore"):
+            off = np.abs(candidate.astype(np.float64) - reference.astype(np.float64))
+        errors = spread_of(off, reference, scale)
+        sizes = spread_of(reference, reference, scale)
+        least = sizes.times(MEANING.relative)
+        beyond = errors.beyond(noise.wider(least), sizes, _TOGETHER, _ALONG)
+        if beyond.ratio <= 1:
+            return found
+        severity = max(found.severity, beyond.ratio)
+        return dataclasses.replace(found, passed=False, reason=beyond.said(), severity=severity)
 
     def _tolerance(self, output: Meant) -> Tolerance:
         """Return what is allowed before any noise; what the user chose, if noise cannot say it."""
@@ -77,11 +107,11 @@ class Meanings:
             return allowed
         chosen = (self.tolerances.absolute, self.tolerances.relative) != (None, None)
         kind = self.tolerances.arithmetic
-        unknown = kind is not None and kind not in UNIT_ROUNDOFF
+        unknown = kind is not None and kind not in _STORED
         return allowed if chosen or unknown else MEANING
 
     def _disturb(self, runs: int) -> None:
         kind = self.tolerances.arithmetic or ""
-        unit = UNIT_ROUNDOFF.get(kind, 0.0)
+        unit = _STORED.get(kind, 0.0)
         while self.noise.runs < runs:
             self.truth.disturb_constants(self.noise, self.feeds, self.outputs, unit)

@@ -7,7 +7,7 @@ that the run that is judged is the run that was timed.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from burnish.core.arrays import Arrays
 from burnish.core.budget import Budget
@@ -16,7 +16,9 @@ from burnish.feeds.feed import Feeds
 from burnish.parity.arithmetic import weakest
 from burnish.parity.compare import compare
 from burnish.parity.comparison import JudgedFacts, facts_of, flat
+from burnish.parity.effort import JUDGING_S
 from burnish.parity.examine import ExaminedInputs, Examiner, JudgingTerms
+from burnish.parity.noise import Noise, Step, Tensors
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import differing_inputs, pair_outputs
 from burnish.parity.report import JudgedSample
@@ -26,9 +28,6 @@ from burnish.parity.subject import JudgedSubject, judge
 from burnish.parity.truth import Truth
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
-
-_LONGEST_S = 20.0
-"""How long a reference is evaluated in real numbers before it is judged without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,10 @@ class Reference:
     truth: Truth
     alike: Run
     """Gives what the model gives where it is rounded as devices round, if that is known."""
+    longest_s: float = JUDGING_S
+    """How long it is evaluated in real numbers before outputs are judged without."""
+    noises: dict[Step, Noise] = field(default_factory=dict)
+    """What roundings do to its outputs: found out once for all that is judged."""
 
     def judged(self, model: StoredModel, precision: str, outputs: Arrays) -> Judged:
         """Return how far `outputs` are, which `model` gave while computing in `precision`.
@@ -82,15 +85,33 @@ class Reference:
         if all(diff.passed for diff in near) and are_near(self.outputs, found, tolerances):
             # what it means in real numbers takes long to find out, and is asked in doubt only
             return JudgedSample(label, self.feeds.bindings, near)
+        budget = Budget(self.longest_s)
+        self.truth.begin(budget)
         nothing = Structure(frozenset(self.outputs), frozenset(), Suspicions())
         examiner = Examiner(
             JudgingTerms(pairing, tolerances, nothing),
             self.truth,
             run_written=lambda _: self.outputs,
             run_alike=self.alike,
-            budget=Budget(_LONGEST_S),
+            budget=budget,
+            noises=self.noises,
         )
         return examiner.sample(ExaminedInputs(label, self.feeds, outputs, self.outputs))
+
+
+class _TruthOnce(Truth):
+    """What a reference means for one set of inputs: whatever gave outputs for these, it stays.
+
+    Where there was no time for it, there is none for the next process's outputs, either.
+    """
+
+    _known: tuple[Arrays, Tensors | None] | None = None
+
+    def of_reference(self, feeds: Arrays) -> Tensors | None:
+        """Return what the reference means for these inputs; None: that is not known."""
+        if self._known is None or self._known[0] is not feeds:
+            self._known = feeds, super().of_reference(feeds)
+        return self._known[1]
 
 
 class _Once:
@@ -107,7 +128,7 @@ class _Once:
 
 
 def run_reference(
-    model: StoredModel, feeds: Feeds, *, alike: Run = lambda _: {}, longest_s: float = _LONGEST_S
+    model: StoredModel, feeds: Feeds, *, alike: Run = lambda _: {}, longest_s: float = JUDGING_S
 ) -> Reference:
     """Run a model on ONNX Runtime's CPU provider with nothing optimised.
 
@@ -121,6 +142,6 @@ def run_reference(
     written = flat(onnx_files.read(model.onnx))
     facts = facts_of(subject)
     runner = NodeRunner(dict(written.opset_imports))
-    truth = Truth(written, None, runner, budget=Budget(longest_s))
+    truth = _TruthOnce(written, None, runner)
     weak = weakest(precision, *facts.arithmetic.values())
-    return Reference(feeds, outputs, facts, weak, truth, _Once(alike))
+    return Reference(feeds, outputs, facts, weak, truth, _Once(alike), longest_s)

@@ -18,12 +18,12 @@ from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds, Padding
 from burnish.feeds.make import Maker
 from burnish.parity.bisect import bisect
-from burnish.parity.comparison import BUDGET_S, feeds_of
+from burnish.parity.comparison import feeds_of
+from burnish.parity.effort import BUDGET_S, Effort
 from burnish.parity.report import VerifyReport
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import (
     JUDGE,
-    Effort,
     JudgedSubject,
     ReferenceRefusesError,
     judge,
@@ -65,7 +65,7 @@ class VerifyRequest:
     tolerances: Tolerances = field(default_factory=Tolerances)
     bisect: bool = False
     budget_s: float = BUDGET_S
-    """How long meaning is judged and differences are searched for; 0: not at all."""
+    """How long differences are searched for; 0: not at all, and meaning is not judged."""
 
 
 def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyReport:
@@ -114,6 +114,17 @@ def _answer(request: VerifyRequest, progress: Progress) -> VerifyReport:
         progress=progress,
     )
     return dataclasses.replace(report, bisection=found)
+
+
+def telling_feeds(request: VerifyRequest, report: VerifyReport) -> Feeds | None:
+    """Return the inputs on which two models were found to differ most; None: they were not."""
+    worst = report.worst_sample
+    if report.passed or worst is None or request.candidate is None or request.recorded:
+        return None
+    reference = judge(request.reference, request.against, request.options)
+    candidate = JudgedSubject(request.candidate, request.engine, request.options, request.runs)
+    asked = (*_asked_feeds(request), *_odd_feeds(request))
+    return feeds_of(worst.label, asked, (reference, candidate), _effort(request))
 
 
 def _effort(request: VerifyRequest) -> Effort:

@@ -45,15 +45,20 @@ class Spread:
         along = tuple(each * share for each in self.along)
         return Spread(self.whole * share, along, self.shape)
 
-    def beyond(self, noise: Spread, sizes: Spread, factor: float) -> Beyond:
-        """Return where these errors are farthest beyond what noise does to values of such sizes."""
+    def beyond(
+        self, noise: Spread, sizes: Spread, factor: float, along: float | None = None
+    ) -> Beyond:
+        """Return where these errors are farthest beyond what noise does to values of such sizes.
+
+        `factor` times the noise is allowed, `along` times that of a slice.
+        """
         count = math.prod(self.shape)
         worst = Beyond(_ratio(self.whole, _allowance(factor, count) * noise.whole), self.whole)
         for axis, errors in enumerate(self.along):
             if not errors.size:
                 continue
             inside = count // len(errors)
-            allowed = _allowance(factor, inside) * _usual(
+            allowed = _allowance(along or factor, inside) * _usual(
                 noise.along[axis], sizes.along[axis], alone=inside < _SMALL
             )
             with np.errstate(divide="ignore"):

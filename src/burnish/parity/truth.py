@@ -9,8 +9,9 @@ random by one rounding of its type.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import onnx_ir as ir
@@ -54,7 +55,7 @@ def _filled(truth: TypedArray, meant: TypedArray) -> TypedArray:
 class Truth:
     """A reference and a candidate, or the reference alone, in real numbers."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (each says something else of the constants)
         self,
         reference: ir.Model,
         candidate: ir.Model | None,
@@ -62,22 +63,30 @@ class Truth:
         *,
         weights: Collection[str] = (),
         loose: tuple[Collection[str], Collection[str]] = ((), ()),
+        instead: Mapping[str, ir.TensorProtocol] = MappingProxyType({}),
         budget: Budget | None = None,
     ) -> None:
         """Take models of one's own; no candidate: it is written like the reference.
 
         `weights` are inputs of the reference that are constants of a larger model; `loose` are
-        constants of each that may be those of the other, rounded anew.
+        constants of each that may be those of the other, rounded anew; `instead` are what constants
+        of the candidate were before they were rounded.
         """
         self.reference = Evaluator(reference, otherwise=otherwise, weights=weights, loose=loose[0])
         self.candidate = (
-            None if candidate is None else Evaluator(candidate, otherwise=otherwise, loose=loose[1])
+            None
+            if candidate is None
+            else Evaluator(candidate, otherwise=otherwise, loose=loose[1], instead=instead)
         )
         self._budget = budget
         self.obstacle = ""
         """Why the last evaluation failed; empty: it did not."""
         self.overflowed = False
         """Whether the reference left f64's range on its way, when it was last evaluated."""
+
+    def begin(self, budget: Budget) -> None:
+        """Count time from now on: a reference may wait long for what it judges."""
+        self._budget = budget
 
     def of_reference(self, feeds: Arrays) -> Tensors | None:
         """Return what the reference means for these inputs; None: that is not known."""

@@ -16,12 +16,12 @@ from burnish.parity.arithmetic import weakest
 from burnish.parity.compare import compare
 from burnish.parity.comparison import (
     CandidateJudge,
-    Effort,
     ReferenceTrial,
     crashed,
     facts_of,
     proving_nothing,
 )
+from burnish.parity.effort import Effort
 from burnish.parity.pairing import differing_inputs, differing_outputs
 from burnish.parity.report import RECORDED, JudgedSample, VerifyReport
 from burnish.parity.subject import JUDGE, JudgedSubject, judge, unoptimised

@@ -10,8 +10,11 @@ from burnish.bench.cells import LedgerRow
 
 
 def text(rows: Iterable[LedgerRow]) -> str:
-    """Return one record for each figure of each measurement that has a time."""
-    records = [record for row in rows for record in _records(row)]
+    """Return one record for each figure of each measurement that has a time and is right.
+
+    Who reads these shows the figures, and not what else is said of them.
+    """
+    records = [record for row in rows if row.status == "ok" for record in _records(row)]
     return json.dumps(records, indent=1, allow_nan=False) + "\n"
 
 

@@ -59,6 +59,8 @@ def latency_table(bench: BenchReport) -> Table:
     """Return one row per subject; one that failed has a row with the reason."""
     common, often = _common(bench), _often(bench)
     told = f" All on {', '.join(common)}." if common else ""
+    alone = any(len(one.rounds) == 1 for one in bench.measurements)
+    told += " Of one process alone, the interval is of its blocks: others may differ." * alone
     return table(
         "",
         _LATENCY,

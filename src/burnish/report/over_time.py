@@ -68,6 +68,7 @@ class HistoryReport:
     trends: tuple[Trend, ...]
     elsewhere: int
     """Measurements of other machines, which are not compared with these."""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class DashboardReport:
     models: int
     series: int
     measurements: int
+    notes: tuple[str, ...] = ()
 
 
 def series_of(rows: Iterable[LedgerRow]) -> tuple[Series, ...]:

@@ -43,7 +43,11 @@ def model_of(bench: BenchReport, one: Measurement) -> str:
     """Return the name of what a row is compared with, without its variant: made of one model."""
     comparison = bench.comparison(one.subject)
     first = one if comparison is None else bench.measurement(comparison.baseline)
-    return (first.model or first.subject).partition("/")[0]
+    name = first.model or first.subject
+    store, _, variant = name.partition("/")
+    # files that share a name are called by their places
+    of_a_store = store and "/" not in variant and not variant.endswith(".onnx")
+    return store if of_a_store else name
 
 
 def overall(bench: BenchReport) -> Table:

@@ -63,6 +63,7 @@ def _settle_graph(graph: ir.Graph, shapes: Shapes) -> None:
         if condition is not None and (taken := take(node, condition)) is not None:
             waiting.extendleft(reversed(taken))
             continue
+        _settle_branches(node, shapes)
         shapes.follow(node)
         _settle_turns(node, shapes)
         for value in node.outputs:
@@ -70,6 +71,20 @@ def _settle_graph(graph: ir.Graph, shapes: Shapes) -> None:
         results = folded(node, shapes, limits)
         if results is not None:
             _make_constant(node, results)
+
+
+def _settle_branches(node: ir.Node, shapes: Shapes) -> None:
+    """Settle both branches of an If; what they give alike, the node gives."""
+    if not walk.is_standard(node, "If"):
+        return
+    branches = [node.attributes[name].as_graph() for name in ("then_branch", "else_branch")]
+    for branch in branches:
+        _settle_graph(branch, shapes)
+    for value, *given in zip(node.outputs, *(each.outputs for each in branches), strict=False):
+        kinds = [(each.dtype, each.shape) for each in given]
+        if kinds[0] == kinds[1] and None not in kinds[0]:
+            value.type = value.type or ir.TensorType(kinds[0][0])
+            value.shape = ir.Shape(kinds[0][1])
 
 
 def _settle_turns(node: ir.Node, shapes: Shapes) -> None:

@@ -23,7 +23,14 @@ from burnish.core.errors import UsageError
 from burnish.runtime.buffers import SLACK_BYTES
 from burnish.runtime.host_memory import PAGE_BYTES, Bytes, address_of, aligned_bytes
 from burnish.runtime.ort import BoundPart, LoosePart, OrtSession
-from burnish.runtime.plan import KernelStep, OrtStep, Plan, PlanTensor, findings
+from burnish.runtime.plan import (
+    KernelStep,
+    OrtStep,
+    Plan,
+    PlanTensor,
+    condition_of,
+    findings,
+)
 
 
 class Executable(Protocol):
@@ -300,6 +307,12 @@ class _Call:
             yield StepTime(start, time.perf_counter() - start)
 
     def _stage(self, first: int, count: int) -> None:
+        if (when := condition_of(self._plan.steps[first])) is not None:
+            if bool(self._arrays[when.tensor].item()) != when.holds:
+                return
+            chosen = self._plan.steps[first : first + count]
+            for name, size in self._plan.indices_of(chosen).items():
+                check_indices(name, self._arrays[name], size)
         match self._parts[first]:
             case None:
                 self._kernels.run(first, count)
@@ -351,10 +364,13 @@ def _check_lengths(name: str, array: Array, most: int) -> None:
 
 
 def _stages(plan: Plan) -> Iterator[tuple[int, int]]:
-    """Yield where each stretch of kernels begins and how long it is; parts are alone."""
-    numbered = enumerate(plan.steps)
-    for is_kernel, group in groupby(numbered, key=lambda pair: isinstance(pair[1], KernelStep)):
-        numbers = [number for number, _ in group]
+    """Yield where each stretch of kernels begins and how long it is; parts are alone.
+
+    All steps of a stretch run under the same condition.
+    """
+    kinds = [(isinstance(step, KernelStep), condition_of(step)) for step in plan.steps]
+    for (is_kernel, _), group in groupby(range(len(kinds)), key=kinds.__getitem__):
+        numbers = list(group)
         if is_kernel:
             yield numbers[0], len(numbers)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -88,6 +88,22 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """That a step runs only if a tensor of one truth value holds this."""
+
+    tensor: str
+    holds: bool
+
+    @property
+    def otherwise(self) -> Condition:
+        """Return the condition that is true where this one is not."""
+        return Condition(self.tensor, not self.holds)
+
+    def __str__(self) -> str:
+        return f"{'if' if self.holds else 'unless'} {self.tensor}"
+
+
+@dataclass(frozen=True, slots=True)
 class KernelStep:
     """One generated kernel, over all its tiles."""
 
@@ -113,19 +129,24 @@ class KernelStep:
     """Arguments that hold indices, and how many there are; kernels take others for the nearest."""
     repeat: Repeat | None = None
     """None: it runs once."""
+    when: Condition | None = None
+    """None: it always runs."""
 
     def __str__(self) -> str:
         launch = ", ".join(f"{name} {value:,}" for name, value in self.launch.items())
         taken, given = ", ".join(self.inputs), ", ".join(self.outputs)
         often = f", {self.repeat.times:,} times" if self.repeat else ""
-        return f"{given} = {self.kernel}({taken}) with {launch}{often}  # {', '.join(self.nodes)}"
+        chosen = f", {self.when}" if self.when else ""
+        made = f"{given} = {self.kernel}({taken}) with {launch}{often}{chosen}"
+        return f"{made}  # {', '.join(self.nodes)}"
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Return the tensors that it reads, constants included."""
+        """Return the tensors that it reads, constants and what says whether it runs included."""
         strips = self.repeat.strips if self.repeat else ()
-        initial = tuple(strip.initial for strip in strips if strip is not None and strip.initial)
-        every = dict.fromkeys((*self.arguments, *initial)) if initial else self.arguments
+        more = [strip.initial for strip in strips if strip is not None and strip.initial]
+        more += [self.when.tensor] if self.when else []
+        every = dict.fromkeys((*self.arguments, *more)) if more else self.arguments
         return tuple(name for name in every if name not in self.outputs)
 
     def strip(self, position: int) -> Strip | None:
@@ -213,9 +234,19 @@ class Plan:
 
     @property
     def indices(self) -> dict[str, int]:
-        """Return the inputs that hold indices, each with how many there are."""
+        """Return the inputs that hold indices whatever is chosen, each with how many there are."""
+        return self.indices_of([step for step in self.kernel_steps if step.when is None])
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Return the tensors that say which steps run, each once."""
+        found = (step.when.tensor for step in self.kernel_steps if step.when is not None)
+        return tuple(dict.fromkeys(found))
+
+    def indices_of(self, steps: Iterable[Step]) -> dict[str, int]:
+        """Return the inputs that steps take for indices, each with how many there are."""
         found: dict[str, int] = {}
-        for step in self.kernel_steps:
+        for step in (step for step in steps if isinstance(step, KernelStep)):
             for name, size in step.indices.items():
                 if name in self.inputs:
                     found[name] = min(size, found.get(name, size))
@@ -250,7 +281,7 @@ def loop_of(step: Step) -> int | None:
 
 def findings(plan: Plan) -> Iterator[str]:
     """Yield what is wrong with a plan; a plan with findings must not be run."""
-    known = {*plan.inputs, *(n for n, t in plan.tensors.items() if t.home == "constant")}
+    known = _Known({*plan.inputs, *(n for n, t in plan.tensors.items() if t.home == "constant")})
     for number, step in enumerate(plan.steps):
         for name in (*step.inputs, *step.outputs):
             if name not in plan.tensors:
@@ -258,23 +289,57 @@ def findings(plan: Plan) -> Iterator[str]:
                 return
     for numbers in loops(plan.steps):
         yield from _order_findings(plan, numbers, known)
-        known |= {name for number in numbers for name in plan.steps[number].outputs}
+        for number in numbers:
+            known.add(plan.steps[number])
     for name in plan.outputs:
-        if name not in known:
-            yield f"output {name!r} is never written"
+        if name not in known.always:
+            often = "not always" if known.is_taken(name, None) else "never"
+            yield f"output {name!r} is {often} written"
 
 
-def _order_findings(plan: Plan, numbers: range, known: Collection[str]) -> Iterator[str]:
+def condition_of(step: Step) -> Condition | None:
+    """Return where a step runs; None: always."""
+    return step.when if isinstance(step, KernelStep) else None
+
+
+@dataclass(slots=True)
+class _Known:
+    """What has been written: always, or where a condition is true."""
+
+    always: set[str]
+    chosen: dict[Condition, set[str]] = field(default_factory=dict)
+
+    def has(self, name: str, step: Step) -> bool:
+        """Say whether a tensor is there whenever a step runs."""
+        when = condition_of(step)
+        return name in self.always or (when is not None and name in self.chosen.get(when, ()))
+
+    def is_taken(self, name: str, when: Condition | None) -> bool:
+        """Say whether a tensor may have been written before a step that runs under a condition."""
+        other = (found for each, found in self.chosen.items() if not when or each != when.otherwise)
+        return name in self.always or any(name in found for found in other)
+
+    def add(self, step: Step) -> None:
+        """Take note of what a step writes; what both ways write is always there."""
+        when = condition_of(step)
+        if when is None:
+            self.always.update(step.outputs)
+            return
+        self.chosen.setdefault(when, set()).update(step.outputs)
+        self.always |= self.chosen[when] & self.chosen.get(when.otherwise, set())
+
+
+def _order_findings(plan: Plan, numbers: range, known: _Known) -> Iterator[str]:
     """Yield what steps that run as one read too early or write too late, given what is there."""
     # within a loop, what one step writes another reads in the next turn
     own = {name for number in numbers for name in plan.steps[number].outputs}
     for number in numbers:
         step = plan.steps[number]
         for name in step.inputs:
-            if name not in known and name not in own:
+            if not known.has(name, step) and name not in own:
                 yield f"step {number} reads {name!r} before it is written"
         for name in step.outputs:
-            if name in known:
+            if known.is_taken(name, condition_of(step)):
                 yield f"step {number} writes {name!r}, which is already there"
         yield from _home_findings(plan, number, step)
 

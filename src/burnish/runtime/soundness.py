@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from pathlib import PurePosixPath
 
+from burnish.core.backends import backend_of
 from burnish.core.errors import BurnishError
 from burnish.core.placing import ALIGNMENT, Lifetime
 from burnish.core.tensors import BITS, TensorSpec
@@ -58,6 +59,7 @@ def findings(plan: Plan, around: Surroundings) -> Iterator[str]:
             yield from _library_findings(number, step, around.files)
     yield from order_findings(plan)
     yield from _repeat_findings(plan)
+    yield from _condition_findings(plan)
     yield from _call_findings(plan, around.table)
     yield from _constant_findings(plan, around.constants_bytes)
     yield from _arena_findings(plan)
@@ -147,6 +149,8 @@ def _machine_findings(plan: Plan, table: KernelTable) -> Iterator[str]:
         if isinstance(step, KernelStep):
             for finding in runner.launch_findings(plan.target, step.launch):
                 yield f"step {number} cannot be started: {finding}"
+            if (step.repeat or step.when) and not backend_of(plan.target).repeats:
+                yield f"step {number} cannot be repeated or left out on {plan.target}"
 
 
 def _kernel_findings(number: int, step: KernelStep, table: KernelTable) -> Iterator[str]:
@@ -181,6 +185,18 @@ def _repeat_findings(plan: Plan) -> Iterator[str]:
         for name, strip in zip(step.arguments, repeat.strips, strict=True):
             if strip is not None and not _lies_inside(plan, name, strip, repeat.times):
                 yield f"step {number} leaves {name!r} when it is repeated"
+
+
+def _condition_findings(plan: Plan) -> Iterator[str]:
+    """Yield steps whose conditions are not one truth value in memory, or that are repeated, too."""
+    for number, step in enumerate(plan.steps):
+        if not isinstance(step, KernelStep) or step.when is None:
+            continue
+        tensor = plan.tensors[step.when.tensor]
+        if tensor.dtype != "bool" or tensor.bytes != 1:
+            yield f"step {number} runs {step.when}, which is not one truth value"
+        if step.repeat is not None:
+            yield f"step {number} is repeated, and runs {step.when}"
 
 
 def _lies_inside(plan: Plan, name: str, strip: Strip, times: int) -> bool:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.core.errors import BurnishError
 from burnish.core.precisions import element_type
 from burnish.core.progress import Progress
 from burnish.engines.base import LEVELS
 from burnish.engines.loading import highest_level, refusal
 from burnish.engines.sizes import JUDGE
+from burnish.feeds.feed import Feeds
 from burnish.parity import request as parity_of
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
@@ -70,8 +72,9 @@ class Acceptance:
             _require_loading(self.report, runs or pair[1], pair[0])
             asked = dataclasses.replace(_asked(request, pair, conversion), runs=runs)
             found = _judged(asked, conversion, self.progress)
+            telling = _telling(asked, found) if conversion.half is not None else None
         self.report = dataclasses.replace(self.report, parity=found)
-        _require(self.report, found)
+        _require(self.report, found, telling)
 
     def _require_near(
         self,
@@ -181,7 +184,17 @@ def _require_loading(report: OptimizeReport, made: StoredModel, original: Stored
         )
 
 
-def _require(report: OptimizeReport, parity: VerifyReport) -> None:
+def _telling(asked: VerifyRequest, found: VerifyReport) -> Feeds | None:
+    """Return inputs that nobody asked for and that show a difference in 16 bits."""
+    if found.crash is not None or found.problems:
+        return None
+    try:
+        return parity_of.telling_feeds(asked, found)
+    except BurnishError:
+        return None  # they are made for a repair only
+
+
+def _require(report: OptimizeReport, parity: VerifyReport, telling: Feeds | None = None) -> None:
     if parity.passed:
         return
     culprit = parity.bisection.culprit if parity.bisection else None
@@ -205,5 +218,5 @@ def _require(report: OptimizeReport, parity: VerifyReport) -> None:
         hint = "write it with --no-verify, and compare the two with burnish verify --bisect"
     raise RewriteRejectedError(
         f"{report.target} was not written: {verdict(parity)}", hint=hint, report=report,
-        fault="" if parity.crash is None else str(parity.crash),
+        fault="" if parity.crash is None else str(parity.crash), telling=telling,
     )  # fmt: skip

@@ -182,6 +182,8 @@ def _told(clock: Clock, kept: KnownCells, known: int) -> list[str]:
 def _together(found: Sequence[BenchReport], told: tuple[str, ...], rerun: str) -> BenchReport:
     """Return one report of all groups; each comparison is with the baseline of its own group."""
     first = found[0]
+    every = [row.subject for one in found for row in one.measurements]
+    assert len(set(every)) == len(every), "a name belongs to one row: figures are looked up by it"
     notes = (*told, *(note for one in found for note in one.notes))
     warnings = alike_once([text for one in found for text in one.machine.warnings])
     keys = [one.inputs_key for one in found]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from pathlib import Path
 
-from burnish.core import settings
+from burnish.core import files, settings
+from burnish.core.errors import ModelError
+from burnish.core.hashing import value_key
 from burnish.engines.base import ENGINES
 from burnish.hw import detect
 from burnish.rewrite.options import Precision
@@ -13,8 +16,11 @@ from burnish.rewrite.precision import bits_for, convert
 from burnish.store import history, onnx_files
 from burnish.store.history import History, HistoryStep
 from burnish.store.stored import StoredModel
+from burnish.version import __version__
 
 _FOLDER = "cast"
+_SEAL = "content.txt"
+"""Beside a converted file: the key of its content, without which nobody knows that it is whole."""
 _CONVERTED: Mapping[str, Precision] = {"f16": "fp16", "i8": "int8", "i4": "int4"}
 """Types that engines have no mode for: the model itself is brought to them."""
 
@@ -38,18 +44,35 @@ def cast(model: StoredModel, engine: str, precision: str) -> tuple[StoredModel, 
     """
     if not precision or ENGINES[engine].needs_torch_source or precision not in _CONVERTED:
         return model, precision or None
-    key = onnx_files.content_key(model.onnx)[:16]
-    place = settings.read().cache / _FOLDER / f"{key}-{precision}" / model.onnx.name
-    if not place.is_file():
-        source = onnx_files.read(model.onnx)
-        before = history.read(source)
-        found = convert(
-            source, _CONVERTED[precision], edges="keep",
-            bits=bits_for(detect.cpu().flags),
-        )  # fmt: skip
-        step = HistoryStep(found.report.precision, found.report.how)
-        steps = (*(() if before is None else before.steps), step)
-        onnx_files.write(found.model, place, history=History(key, steps))
+    place = _kept(model, precision)
     changed = dataclasses.replace(model, onnx=place, compiled=None)
     # what quantised models compute in is told by their operators; no engine has a mode for it
     return changed, precision if precision == "f16" else None
+
+
+def _kept(model: StoredModel, precision: str) -> Path:
+    """Return the converted file in the cache; it is made where there is none, or a damaged one."""
+    key = onnx_files.content_key(model.onnx)[:16]
+    bits = bits_for(detect.cpu().flags)
+    folder = settings.read().cache / _FOLDER / value_key([key, precision, str(bits), __version__])
+    place, seal = folder / model.onnx.name, folder / _SEAL
+    if place.is_file() and seal.is_file() and seal.read_text() == _content(place):
+        return place
+    if place.is_file() and (seal.is_file() or not _content(place)):
+        place.unlink()  # damaged; without a seal another command may just be writing the same
+    source = onnx_files.read(model.onnx)
+    before = history.read(source)
+    found = convert(source, _CONVERTED[precision], edges="keep", bits=bits)
+    step = HistoryStep(found.report.precision, found.report.how)
+    steps = (*(() if before is None else before.steps), step)
+    onnx_files.write(found.model, place, history=History(key, steps))
+    files.write_text(seal, onnx_files.content_key(place))
+    return place
+
+
+def _content(place: Path) -> str:
+    """Return the key of a file's content; empty: it cannot be read."""
+    try:
+        return onnx_files.content_key(place)
+    except (ModelError, OSError):
+        return ""

@@ -228,6 +228,8 @@ class _Work:
         """Note kernels that have no better blocks, and choices that nothing was timed for here."""
         texts = {name: text for each in built for name, text in each.kernels.items()}
         self.notes += kept_unfit(self.backend, texts)
+        for name in dict.fromkeys(name for each in built for name in each.plan.conditions):
+            self.notes.append(f"{name!r} chooses a branch: the proof is of those its inputs take")
         if self._recalled is None:
             return
         taken = units.count(self._recalled.taken, "group")

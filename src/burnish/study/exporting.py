@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from burnish.core.errors import UsageError
 from burnish.core.precisions import precision_named
 from burnish.core.progress import SILENT, Progress
+from burnish.store import history, onnx_files
+from burnish.store.stored import StoredModel
 from burnish.study.export import ExportPlan, export
 from burnish.study.export_report import ExportReport
 from burnish.study.given import TorchModule, factory_of, store_of
 from burnish.study.requests.rewriting import ExportCommand
+from burnish.zoo import factory as zoo
 from burnish.zoo.entry import NetworkOptions, Precision
 from burnish.zoo.exporting.name import default_name, default_variant, source_named
 from burnish.zoo.exporting.request import ExportRequest, FactorySource
@@ -20,6 +23,10 @@ _PRECISIONS: Mapping[str, Precision] = {
     "fp32": "fp32", "fp16": "fp16", "bf16": "bf16", "int8": "fp32",
 }  # fmt: skip
 """In which type a module is built; int8 is made of the exported model."""
+
+
+_TELLING = ("past", "small", "precision")
+"""Options that make another model; others may be changed by the exporter itself."""
 
 
 def answer(asked: ExportCommand, *, progress: Progress = SILENT) -> ExportReport:
@@ -41,6 +48,19 @@ def answer(asked: ExportCommand, *, progress: Progress = SILENT) -> ExportReport
         time_limit_s=asked.time_limit,
     )
     return export(request, plan, progress=progress)
+
+
+def is_asked_for(there: StoredModel, asked: ExportCommand) -> bool:
+    """Return whether an exported model is what a request asks for, as far as it says itself."""
+    said, options = there.torch, zoo.given(_options(asked))
+    steps = history.read(onnx_files.look(there.onnx))
+    made = {step.name for step in steps.steps} if steps is not None else set()
+    if ("int8" in made) != (_precision(asked) == "int8"):
+        return False
+    if said is None or said.origin != "zoo":
+        return True
+    alike = all(said.arguments.get(name) == options.get(name) for name in _TELLING)
+    return said.name == asked.source and alike
 
 
 def _request(asked: ExportCommand) -> tuple[ExportRequest, str]:

@@ -12,7 +12,7 @@ from burnish.study.calibration import calibrated
 from burnish.study.conversion import Seen
 from burnish.study.int8_gain import Int8Gain, int8_gain
 from burnish.study.moved import feeds_of
-from burnish.study.optimize_report import OptimizeReport
+from burnish.study.optimize_report import RewriteRejectedError
 from burnish.study.ranges import ranges_of
 from burnish.study.repair import Broken, Repair, repaired
 from burnish.study.repair_integers import Spoiled, integers_repaired
@@ -67,7 +67,7 @@ def repair_of(
 
 
 def repair_after(
-    rejected: OptimizeReport,
+    rejected: RewriteRejectedError,
     rewritten: ir.Model,
     model: StoredModel,
     options: OptimizeOptions,
@@ -77,19 +77,20 @@ def repair_after(
     """Return what must stay in fp32 for a model that was rejected because its results moved.
 
     In integers they move too far; in 16 bits an engine may round elsewhere than was thought, so
-    half of what is allowed is aimed at. None: that is not why it was rejected, or nothing helps.
+    half of what is allowed is aimed at, or they differ on inputs that were looked for: those are
+    tried besides. None: that is not why it was rejected, or nothing helps.
     """
     if request is None:
         return None
     if options.conversion.integers is not None:
-        moved = rejected.deviation
+        moved = rejected.report.deviation
         if moved is None or moved.problem:
             return None
         return integers_repaired(Spoiled(rewritten, model, options, request, seen))
-    numbers, parity = options.conversion.half, rejected.parity
+    numbers, parity = options.conversion.half, rejected.report.parity
     if numbers is None or parity is None or parity.crash is not None or seen.note:
         return None
-    feeds = feeds_of(model, request)
+    feeds = (*feeds_of(model, request), *([rejected.telling] if rejected.telling else []))
     found = repaired(
         Broken(rewritten, numbers, feeds, options.target, seen.magnitudes, of_tolerance=_SPARE)
     )

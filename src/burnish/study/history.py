@@ -7,18 +7,20 @@ from pathlib import Path
 
 from burnish.bench import machine
 from burnish.bench.across import compare_across
-from burnish.bench.cells import LedgerRow
+from burnish.bench.cells import Finished, LedgerRow
 from burnish.bench.fingerprint import machine_key
 from burnish.bench.ledger import Ledger
-from burnish.bench.measure import Comparison
-from burnish.core import files, settings
-from burnish.core.errors import UsageError
+from burnish.bench.measure import Comparison, MachineState
+from burnish.core import files, settings, units
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.report import benchmark_v3, dashboard
 from burnish.report.over_time import DashboardReport, HistoryReport, Series, Trend, series_of
 from burnish.store import layout
 from burnish.study.requests.guarding import DashboardCommand, HistoryCommand
 from burnish.study.requests.vocabulary import Place, names, path
+
+_MOST_NAMED = 5
 
 
 def answer(asked: HistoryCommand, *, progress: Progress = SILENT) -> HistoryReport:
@@ -32,7 +34,32 @@ def answer(asked: HistoryCommand, *, progress: Progress = SILENT) -> HistoryRepo
         trends.append(Trend(series, _newest(ledger, series)))
         progress.step("history", number, len(every))
     elsewhere = sum(row.machine != here for row in rows)
-    return HistoryReport(asked.model, here, tuple(trends), elsewhere)
+    notes = (*_of_other_files(ledger, every), *_damaged(ledger))
+    return HistoryReport(asked.model, here, tuple(trends), elsewhere, notes)
+
+
+def _damaged(ledger: Ledger) -> tuple[str, ...]:
+    """Return a note on what of a ledger cannot be read."""
+    if not ledger.damaged:
+        return ()
+    few = ", ".join(map(str, sorted(ledger.damaged)[:_MOST_NAMED]))
+    more = ", …" if len(ledger.damaged) > _MOST_NAMED else ""
+    told = units.count(len(ledger.damaged), "measurement")
+    return (f"{told} cannot be read and did not count: {few}{more}",)
+
+
+def _of_other_files(ledger: Ledger, every: Sequence[Series]) -> tuple[str, ...]:
+    """Return a note for each series whose newest measurement is of another file than the last."""
+    found = []
+    for series in every:
+        last = series.timed[-2:]
+        if len({point.model_key for point in last}) < 2:
+            continue
+        cells = [_finished(ledger, point.id) for point in last]
+        before, after = (cell.measurement.file if cell else "" for cell in cells)
+        if before and after and before != after:
+            found.append(f"{series.model} on {series.engine} was {before} before, and is {after}")
+    return tuple(dict.fromkeys(found))
 
 
 def _rows(ledger: Ledger, model: str, engines: Sequence[str]) -> list[LedgerRow]:
@@ -47,7 +74,7 @@ def _rows(ledger: Ledger, model: str, engines: Sequence[str]) -> list[LedgerRow]
     if not rows:
         known = sorted({row.model for row in ledger.rows()})
         raise UsageError(
-            f"{ledger.path}: holds no measurement of {model}",
+            "; ".join((f"{ledger.path}: holds no measurement of {model}", *_damaged(ledger))),
             hint=f"it has: {', '.join(known)}" if known else f"make one: {_bench(model)}",
         )
     return rows
@@ -65,7 +92,8 @@ def dashboard_answer(asked: DashboardCommand, *, progress: Progress = SILENT) ->
     rows = ledger.rows()
     if not rows:
         raise UsageError(
-            f"{ledger.path}: holds no measurement", hint=f"make one: {_bench('MODEL')}"
+            "; ".join((f"{ledger.path}: holds no measurement", *_damaged(ledger))),
+            hint=f"make one: {_bench('MODEL')}",
         )
     every = series_of(rows)
     if target.suffix == ".json":
@@ -79,6 +107,7 @@ def dashboard_answer(asked: DashboardCommand, *, progress: Progress = SILENT) ->
         models=len({series.model for series in every}),
         series=len(every),
         measurements=len(rows),
+        notes=_damaged(ledger),
     )
 
 
@@ -86,20 +115,32 @@ def _newest(ledger: Ledger, series: Series) -> Comparison | None:
     timed = series.timed[-2:]
     if len(timed) < 2:
         return None
-    before, after = (ledger.finished(point.id).measurement for point in timed)
-    return compare_across(before, after)
+    before, after = (_finished(ledger, point.id) for point in timed)
+    if before is None or after is None:
+        return None
+    return compare_across(before.measurement, after.measurement)
+
+
+def _finished(ledger: Ledger, number: int) -> Finished | None:
+    """Return a measurement with its samples; None: it is damaged, which the ledger remembers."""
+    try:
+        return ledger.finished(number)
+    except ModelError:
+        if number not in ledger.damaged:
+            raise
+        return None
 
 
 def _machines(ledger: Ledger, every: Sequence[Series]) -> dict[str, str]:
     """Return by fingerprint what a machine is, in words."""
     samples = {series.machine: series.points[-1].id for series in every}
-    states = {key: ledger.finished(number).machine for key, number in samples.items()}
-    return {
-        key: ", ".join(
-            (state.cpu, f"{state.usable_cores} cores", *(gpu.name for gpu in state.before.gpus))
-        )
-        for key, state in states.items()
-    }
+    cells = {key: _finished(ledger, number) for key, number in samples.items()}
+    return {key: key if cell is None else _in_words(cell.machine) for key, cell in cells.items()}
+
+
+def _in_words(state: MachineState) -> str:
+    gpus = (gpu.name for gpu in state.before.gpus)
+    return ", ".join((state.cpu, f"{state.usable_cores} cores", *gpus))
 
 
 def _ledger(given: Place | None) -> Ledger:

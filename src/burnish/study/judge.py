@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from functools import partial
 
@@ -12,12 +13,14 @@ from burnish.bench.subject import BenchSubject
 from burnish.core.arrays import Arrays
 from burnish.core.hashing import arrays_key
 from burnish.feeds.feed import Feeds
+from burnish.meaning.node import RANDOM
 from burnish.parity.reference import Judged, Reference, run_reference
 from burnish.store import history, onnx_files
 from burnish.store.history import PRUNED, HistoryStep
 from burnish.store.stored import StoredModel
 from burnish.study.rounding_drift import rounded_run
 
+DRAWN = "draws numbers at random: that they are alike proves little"
 _KEPT: dict[tuple[str, str], Reference] = {}
 
 
@@ -25,12 +28,22 @@ def judge_of(subjects: Sequence[BenchSubject], written: StoredModel, feeds: Feed
     """Return a judge that compares with a model as it is written, run with nothing optimised.
 
     A model that was pruned computes something else on purpose: it is held to what it gives itself
-    with nothing optimised, and its distance from the first is told.
+    with nothing optimised, and its distance from the first is told. Of one that draws numbers at
+    random each process has others: the first is looked at, and the row says what that is worth.
     """
     models = {subject.label: subject.model for subject in subjects}
     reference = _reference(written, feeds)
+    drawn: dict[str, ParityMark] = {}
 
     def judge(label: str, placement: Placed, outputs: Arrays) -> ParityMark:
+        if label not in drawn:
+            found = compared(label, placement, outputs)
+            if not _draws(models[label]):
+                return found
+            drawn[label] = dataclasses.replace(found, note=found.note or DRAWN)
+        return drawn[label]
+
+    def compared(label: str, placement: Placed, outputs: Arrays) -> ParityMark:
         model = models[label]
         found = reference.judged(model, placement.precision, outputs)
         if _pruned(model) == _pruned(written):
@@ -55,6 +68,17 @@ def _reference(written: StoredModel, feeds: Feeds) -> Reference:
     if key not in _KEPT:
         _KEPT[key] = run_reference(written, feeds, alike=partial(rounded_run, written))
     return _KEPT[key]
+
+
+def _draws(model: StoredModel) -> bool:
+    """Return whether a model draws numbers at random."""
+    if not model.onnx.is_file():
+        return False
+    found = onnx_files.read(model.onnx)
+    nodes = itertools.chain(
+        found.graph.all_nodes(), *(one.all_nodes() for one in found.functions.values())
+    )
+    return any(node.op_type in RANDOM for node in nodes)
 
 
 def _pruned(model: StoredModel) -> tuple[HistoryStep, ...]:

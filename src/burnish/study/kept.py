@@ -44,21 +44,29 @@ class KnownCells:
         asked = {name: task.key for name, task in tasks.items() if name not in new}
         try:
             rows = self._ledger.newest([*asked.values()])
-            old = {name: rows[key].id for name, key in asked.items() if key in rows}
-            return new | {name: self._ledger.finished(row) for name, row in old.items()}
         except ModelError as error:
             self._say(error)
             return new
+        old = {name: self._read(rows[key].id) for name, key in asked.items() if key in rows}
+        return new | {name: cell for name, cell in old.items() if cell is not None}
+
+    def _read(self, row: int) -> Finished | None:
+        """Return a cell of the file; None: it is damaged, and is not known."""
+        try:
+            return self._ledger.finished(row)
+        except ModelError as error:
+            self.notes = tuple(dict.fromkeys((*self.notes, f"{error.problem}; it does not count")))
+            return None
 
     def anchor(self, session: str, key: str) -> Finished | None:
         """Return the cell of this task that was measured in a session."""
         try:
             rows = self._ledger.rows(session=session)
-            found = next((row.id for row in rows if row.task == key), None)
-            return None if found is None else self._ledger.finished(found)
         except ModelError as error:
             self._say(error)
             return None
+        found = next((row.id for row in rows if row.task == key), None)
+        return None if found is None else self._read(found)
 
     def add(self, cells: Sequence[Finished]) -> None:
         """Keep finished cells; what there was no time for is not finished."""

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from burnish.bench.choose import alike_labels
 from burnish.bench.measure import GENERATE
 from burnish.core.precisions import precision_named
 from burnish.feeds.feed import Padding
@@ -40,6 +41,8 @@ class CellGroup:
     """How many tokens a call writes; 0: it is one run; None: nobody asked."""
     apart: str = ""
     """What tells it from the other groups: `batch=8,sequence=128 fp16`."""
+    alike: frozenset[str] = frozenset()
+    """Labels that several models of the whole matrix have: these are called by their files."""
 
     def label(self, subject: str) -> str:
         """Return the name of a subject of this group, unlike that of any other group."""
@@ -63,7 +66,10 @@ def groups(
         ):
             fed = (asked.data, asked.seed, asked.padding)
             found.append(CellGroup(family, shape, precision, threads, *fed, tokens))
-    return tuple(_told_apart(found)), tuple(dict.fromkeys(notes))
+    alike = alike_labels(models)
+    return tuple(replace(one, alike=alike) for one in _told_apart(found)), (
+        tuple(dict.fromkeys(notes))
+    )
 
 
 def families(models: Sequence[StoredModel]) -> tuple[tuple[StoredModel, ...], ...]:

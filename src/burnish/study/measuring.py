@@ -51,6 +51,17 @@ class CellPlan:
         """Return what people call the model of each cell."""
         return {name: subject.model.label for name, subject in self.subjects.items()}
 
+    def shown(self, report: BenchReport) -> BenchReport:
+        """Return rows under names that no other model of the matrix has."""
+        rows = (
+            dataclasses.replace(one, model=self._called(one.subject)) for one in report.measurements
+        )
+        return dataclasses.replace(report, measurements=tuple(rows))
+
+    def _called(self, name: str) -> str:
+        subject = self.subjects[name]
+        return choose.called(subject.model, subject.engine, self.group.alike)
+
     def kind(self, name: str) -> Kind:
         """Return what a cell is like: others of its kind take as long to begin with."""
         return self.tasks[name].engine, self.group.precision
@@ -69,7 +80,7 @@ def planned(asked: BenchCommand, group: CellGroup, state: MachineState) -> CellP
         cuda_graph=asked.cuda_graph,
         allow_fallback=asked.allow_fallback,
     )
-    found = choose.subjects(group.models, names(asked.engine), options)
+    found = choose.subjects(group.models, names(asked.engine), options, alike=group.alike)
     baseline, is_asked = _baseline(found, asked)
     feeds = feeds_of(group.models[0], group)
     inputs_key = arrays_key(feeds.arrays)
@@ -141,9 +152,10 @@ def measured(
     missing = cells_of(report, plan.tasks, plan.labels)
     cells = {one.measurement.subject: one for one in missing} | kept.known(plan.tasks)
     ordered = {name: cells[name] for name in plan.subjects}
-    return report_of(
+    found = report_of(
         ordered, _anchors(plan, ordered, kept), baseline=plan.baseline, seed=asked.seed
     )
+    return plan.shown(found)
 
 
 def needed(plan: CellPlan, kept: KnownCells, *, finishing: bool = False) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ def _attempt(
     try:
         return _repaired(made, options, repair, request, progress)
     except RewriteRejectedError as rejected:
-        again = repair_after(rejected.report, result.model, model, options, request, seen)
+        again = repair_after(rejected, result.model, model, options, request, seen)
         if again is None:
             raise
         return _repaired(made, options, again, request, progress)

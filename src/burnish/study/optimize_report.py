@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.core.errors import CheckFailedError
+from burnish.feeds.feed import Feeds
 from burnish.parity.report import VerifyReport
 from burnish.rewrite.result import RewriteReport
 from burnish.study.accuracy import TaskAccuracy
@@ -52,8 +53,18 @@ class OptimizeReport:
 class RewriteRejectedError(CheckFailedError):
     """The rewritten model does not compute the same, and was not written."""
 
-    def __init__(self, problem: str, *, hint: str, report: OptimizeReport, fault: str = "") -> None:
+    def __init__(
+        self,
+        problem: str,
+        *,
+        hint: str,
+        report: OptimizeReport,
+        fault: str = "",
+        telling: Feeds | None = None,
+    ) -> None:
         super().__init__(problem, hint=hint)
         self.report = report
+        self.telling = telling
+        """The inputs on which it was seen; None: none were, or nobody mends what they tell."""
         self.fault = fault
         """How the engine fails with it, where it is not a difference; empty: it is one."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,26 +67,45 @@ class StudyFile:
     """What the original experiment has and this one has not, with the reason."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """What a file may say of one thing."""
+
+    kind: type
+    items: type | None = None
+    """Of what a list or a table is made; None: anything."""
+    least: float = -math.inf
+    most: float = math.inf
+    """Bounds of a number, or of each number of a list."""
+
+
+_FIELDS: Mapping[str, _Field] = {
+    "title": _Field(str), "about": _Field(str), "budget": _Field(str), "optimized": _Field(bool),
+    "engines": _Field(list, str), "precision": _Field(list, str), "draw": _Field(list, str),
+    "columns": _Field(list, str), "plans": _Field(list, str), "models": _Field(list, dict),
+    "missing": _Field(dict, str), "batch": _Field(list, int, 1), "sequence": _Field(list, int, 1),
+    "past-length": _Field(list, int, 0), "generate": _Field(list, int, 0),
+    "threads": _Field(list, int, 1), "rounds": _Field(int, None, 1), "blocks": _Field(int, None, 1),
+    "pruned": _Field(float, None, 0.0, 1.0), "small": _Field(dict),
+}  # fmt: skip
+_MODEL_FIELDS: Mapping[str, _Field] = {
+    "path": _Field(str), "zoo": _Field(str), "past": _Field(bool), "name": _Field(str),
+    "precision": _Field(str), "shapes": _Field(list, dict),
+}  # fmt: skip
+_OF_THE_ZOO = ("past", "name", "precision")
+_WORDS: Mapping[type, str] = {
+    str: "text", bool: "true or false", list: "a list", dict: "a table", int: "a whole number",
+    float: "a number",
+}  # fmt: skip
+
+
 def read(path: Path, *, small: bool) -> StudyFile:
     """Return the study in a file; with `small`, what its table [small] says goes first."""
     data = read_toml(path, hint=_HINT)
+    _require_fields(str(path), data, _FIELDS, "knows")
     fewer = data.pop("small", {})
+    _require_fields(str(path), fewer, {n: f for n, f in _FIELDS.items() if n != "small"}, "knows")
     given = {**data, **(fewer if small else {})}
-    known = {
-        "title": str, "about": str, "engines": list, "precision": list, "batch": list,
-        "sequence": list, "past-length": list, "threads": list, "rounds": int, "budget": str,
-        "blocks": int,
-        "optimized": bool, "draw": list, "columns": list, "missing": dict, "models": list,
-        "plans": list, "generate": list, "pruned": float,
-    }  # fmt: skip
-    for name, value in (*given.items(), *fewer.items()):
-        if name not in known:
-            raise UsageError(f"{path}: knows no {name!r}", hint=suggestion(name, known))
-        if not isinstance(value, known[name]):
-            raise UsageError(
-                f"{path}: {name} is a {type(value).__name__}, not a {known[name].__name__}",
-                hint=_HINT,
-            )
     for name in ("title", "models", "engines"):
         if not given.get(name):
             raise UsageError(f"{path}: says nothing of {name}", hint=_HINT)
@@ -100,13 +120,46 @@ def read(path: Path, *, small: bool) -> StudyFile:
     return _made(path, given)
 
 
+def _require_fields(
+    where: str, given: Mapping[str, Any], known: Mapping[str, _Field], verb: str
+) -> None:
+    """Raise where a table holds something that is not known, or of another kind."""
+    for name, value in given.items():
+        if name not in known:
+            raise UsageError(f"{where}: {verb} no {name!r}", hint=suggestion(name, known))
+        field = known[name]
+        _require(where, name, value, field.kind, field)
+        if field.items is not None:
+            parts = value.values() if isinstance(value, dict) else value
+            for part in parts:
+                _require(where, f"a part of {name}", part, field.items, field)
+
+
+def _require(where: str, what: str, value: Any, kind: type, field: _Field) -> None:  # noqa: ANN401
+    """Raise if a value is not of its kind or beyond its bounds; `true` is no number."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    fits = whole if kind is int else isinstance(value, kind) or (kind is float and whole)
+    if not fits:
+        raise UsageError(
+            f"{where}: {what} is a {type(value).__name__}, not a {kind.__name__}",
+            hint=f"write {_WORDS[kind]}; {_HINT}",
+        )
+    if kind in (int, float) and not field.least <= value <= field.most:
+        most = "on" if field.most == math.inf else f"to {field.most:g}"
+        raise UsageError(
+            f"{where}: {what} is {value}", hint=f"write a number from {field.least:g} {most}"
+        )
+
+
 def _made(path: Path, given: Mapping[str, Any]) -> StudyFile:
+    models = tuple(_model(path, one) for one in given["models"])
+    _require_apart(path, models)
     return StudyFile(
         title=given["title"],
         about=given.get("about", ""),
-        models=tuple(_model(path, one) for one in given["models"]),
-        engines=tuple(map(str, given["engines"])),
-        precision=tuple(map(str, given.get("precision", ()))),
+        models=models,
+        engines=tuple(given["engines"]),
+        precision=tuple(given.get("precision", ())),
         batch=tuple(given.get("batch", ())),
         sequence=tuple(given.get("sequence", ())),
         past_length=tuple(given.get("past-length", ())),
@@ -120,27 +173,45 @@ def _made(path: Path, given: Mapping[str, Any]) -> StudyFile:
         draw=tuple(given.get("draw", ())),
         columns=tuple(given.get("columns", ())),
         plans=tuple(given.get("plans", ())),
-        missing={str(what): str(why) for what, why in given.get("missing", {}).items()},
+        missing=given.get("missing", {}),
     )
 
 
-def _model(path: Path, given: Any) -> StudyModel:  # noqa: ANN401  (what TOML holds)
+def _model(path: Path, given: Mapping[str, Any]) -> StudyModel:
     """Return a model: `{ path = … }`, from the file's own folder on, or `{ zoo = … }`."""
-    known = ("path", "zoo", "past", "name", "precision", "shapes")
-    if not isinstance(given, dict) or ("path" in given) == ("zoo" in given):
+    if ("path" in given) == ("zoo" in given):
         raise UsageError(
             f"{path}: a model has a path or is of the zoo", hint='write { zoo = "bert-base" }'
         )
-    for name in given:
-        if name not in known:
-            raise UsageError(f"{path}: a model has no {name!r}", hint=suggestion(name, known))
+    _require_fields(str(path), given, _MODEL_FIELDS, "a model has")
+    for shape in given.get("shapes", ()):
+        _require_fields(str(path), shape, dict.fromkeys(shape, _Field(int)), "a shape has")
     sizes = shapes(given.get("shapes", ()))
     if "zoo" in given:
-        name = str(given.get("name", given["zoo"]))
-        past, precision = bool(given.get("past")), str(given.get("precision", ""))
+        name = given.get("name", given["zoo"])
+        past, precision = given.get("past", False), given.get("precision", "")
         return StudyModel(name, zoo=given["zoo"], past=past, precision=precision, sizes=sizes)
-    place = path.parent / str(given["path"])
-    return StudyModel(str(given.get("name", place.name)), path=place, sizes=sizes)
+    for name in _OF_THE_ZOO:
+        if name in given:
+            raise UsageError(
+                f"{path}: {name!r} is for models of the zoo, and {given['path']} is a file",
+                hint=f"leave {name} away",
+            )
+    place = path.parent / given["path"]
+    return StudyModel(place.name, path=place, sizes=sizes)
+
+
+def _require_apart(path: Path, models: Sequence[StudyModel]) -> None:
+    """Raise if two models are exported under one name: the second would be the first's file."""
+    seen: set[tuple[str, bool]] = set()
+    for model in models:
+        key = (model.name, model.past)
+        if model.zoo is not None and key in seen:
+            raise UsageError(
+                f"{path}: two models are called {model.name!r}",
+                hint='give one of them another: { zoo = "bert-base", name = "other" }',
+            )
+        seen |= {key} if model.zoo is not None else set()
 
 
 def _require_among(path: Path, what: str, given: Any, known: tuple[str, ...]) -> None:  # noqa: ANN401

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from burnish.core import files, records
@@ -11,6 +12,7 @@ from burnish.core.errors import ModelError
 from burnish.core.hashing import value_key
 from burnish.core.progress import SILENT, Progress
 from burnish.core.steps import StepLog
+from burnish.engines.modes import name_and_mode
 from burnish.parity.request import VerifyRequest
 from burnish.report import matrix, studied, study_page
 from burnish.report.plans import PlannedRow, plans_csv
@@ -36,6 +38,7 @@ from burnish.study.requests.vocabulary import shapes
 from burnish.study.study_file import StudyFile, StudyModel, read
 from burnish.study.variant import target_of
 from burnish.version import __version__
+from burnish.zoo.exporting.name import source_named
 
 _MODELS, _STEPS = "models", "steps"
 _EXPORTED = "dynamo"
@@ -45,6 +48,7 @@ _VERIFY_S = 30.0
 def answer(asked: StudyCommand, *, progress: Progress = SILENT) -> StudyReport:
     """Return what a study found, after all of it was written into its folder."""
     study = read(Path(asked.file), small=asked.small)
+    _require_known(study)
     folder = Path(asked.output)
     models = [
         one for model in study.models for one in _models(model, folder, asked.small, progress)
@@ -70,6 +74,16 @@ def answer(asked: StudyCommand, *, progress: Progress = SILENT) -> StudyReport:
         burnish_version=__version__,
     )
     return _written(report, study, folder)
+
+
+def _require_known(study: StudyFile) -> None:
+    """Raise before the first export if an engine, a type or a model is named that there is not."""
+    for engine in study.engines:
+        name_and_mode(engine)
+    element_types(study.precision)
+    for model in study.models:
+        if model.zoo is not None:
+            source_named(model.zoo)
 
 
 def _planned(
@@ -116,14 +130,12 @@ def _models(
         return tuple(dataclasses.replace(one, sizes=model.sizes) for one in found)
     name = f"{model.name}{'-past' if model.past else ''}{'-small' if small else ''}"
     place = layout.place(folder / _MODELS, name, _EXPORTED)
-    if not place.is_file():
-        exporting.answer(
-            ExportCommand(
-                model.zoo, name=name, variant=_EXPORTED, store=folder / _MODELS, small=small,
-                past=model.past, precision=model.precision or None,
-            ),
-            progress=progress,
-        )  # fmt: skip
+    asked = ExportCommand(
+        model.zoo, name=name, variant=_EXPORTED, store=folder / _MODELS, small=small,
+        past=model.past, precision=model.precision or None,
+    )  # fmt: skip
+    if not place.is_file() or not exporting.is_asked_for(layout.stored(place), asked):
+        exporting.answer(asked, progress=progress)
     return (dataclasses.replace(layout.stored(place), sizes=model.sizes),)
 
 
@@ -134,8 +146,8 @@ def _optimized(
     log = StepLog(folder / _STEPS)
     every: list[StoredModel] = []
     fusions: dict[str, Mapping[str, int]] = {}
-    for model in models:
-        done = _rewritten(model, folder, log, progress)
+    for model, stem in zip(models, stems(models), strict=True):
+        done = _rewritten(model, stem, folder, log, progress)
         every += [model, dataclasses.replace(layout.stored(done.target), torch=None)]
         fusions[model.label] = dict(done.rewrite.fusion_counts)
     return every, fusions
@@ -146,13 +158,13 @@ def _pruned(
 ) -> tuple[list[StoredModel], dict[str, str]]:
     """Return what is left of each model where a share is kept; and of which that cannot be."""
     log, found, missing = StepLog(folder / _STEPS), [], {}
-    for model in models if keep is not None else ():
-        target = folder / _MODELS / f"{model.onnx.stem}_{pruning.SUFFIX}.onnx"
+    for model, stem in zip(models, stems(models), strict=True) if keep is not None else ():
+        target = folder / _MODELS / f"{stem}_{pruning.SUFFIX}.onnx"
         asked = PruneCommand(model, output=target, keep=keep)
         key = value_key([onnx_files.content_key(model.onnx), __version__, keep])
         try:
             done = log.once(
-                f"prune-{model.label.replace('/', '-')}",
+                f"prune-{stem}",
                 lambda: pruning.answer(asked, progress=progress),  # noqa: B023
                 key=key,
                 kind=PruneReport,
@@ -165,16 +177,30 @@ def _pruned(
     return found, missing
 
 
+def stems(models: Sequence[StoredModel]) -> list[str]:
+    """Return a name for what is made of each model, unlike all others: what is there is numbered.
+
+    No number makes a name that a further model has of its own.
+    """
+    own = {model.onnx.stem for model in models}
+    found: list[str] = []
+    for model in models:
+        stem = model.onnx.stem
+        numbered = (f"{stem}-{number}" for number in itertools.count(2))
+        others = (name for name in numbered if name not in own and name not in found)
+        found.append(next(others) if stem in found else stem)
+    return found
+
+
 def _rewritten(
-    model: StoredModel, folder: Path, log: StepLog, progress: Progress
+    model: StoredModel, stem: str, folder: Path, log: StepLog, progress: Progress
 ) -> OptimizeReport:
     own = model.onnx.is_relative_to(folder)
-    stem = f"{model.onnx.stem}_optimized.onnx"
-    target = target_of(model) if own else folder / _MODELS / stem
+    target = target_of(model) if own else folder / _MODELS / f"{stem}_optimized.onnx"
     request = VerifyRequest(model, shapes=shapes({}), budget_s=_VERIFY_S)
     key = value_key([onnx_files.content_key(model.onnx), __version__])
     return log.once(
-        f"optimize-{model.label.replace('/', '-')}",
+        f"optimize-{stem}",
         lambda: optimize_file(model, target, request=request, progress=progress),
         key=key,
         kind=OptimizeReport,

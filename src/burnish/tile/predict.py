@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from burnish.tile.candidates import Candidate, Space, Tile, candidates, orders_on
 from burnish.tile.collisions import Layouts
 from burnish.tile.connect import NoGroupError
-from burnish.tile.graph import TileGraph
+from burnish.tile.footprint import element_bytes
+from burnish.tile.graph import TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine
 from burnish.tile.signature import signature
@@ -58,11 +60,13 @@ class Predictions:
         # the anchor may have wanted its whole output as one tile, from which tiles that leave room
         # for what others hand it, or that do not compute it again, are far away
         known = self._tiles.get(group.anchor.output)
-        if known is not None:
-            found = self._near(group, self.again, (known,))
-            if isinstance(found, Candidate):
-                return found
-        return self._near(group, self.space, ())
+        if known is None:
+            return self._near(group, self.space, ())
+        found = self._near(group, self.again, (known,))
+        if isinstance(found, Candidate) and not self._is_beyond_scratch(group.anchor, known):
+            return found
+        anew = self._near(group, self.space, ())
+        return min(anew, found, key=_seconds)
 
     def _near(self, group: Group, space: Space, seeds: Sequence[Tile]) -> Candidate | str:
         ranking = candidates(group, self.graph, self.machine, space, seeds, self.orders)
@@ -74,3 +78,11 @@ class Predictions:
                 return each
         times = ranking.candidates[0].cost.operations / work
         return f"its tiles would compute {times:.1f} times the work"
+
+    def _is_beyond_scratch(self, anchor: TileOp, tile: Tile) -> bool:
+        return element_bytes(anchor.dtype, math.prod(tile)) > self.machine.scratch_bytes
+
+
+def _seconds(found: Candidate | str) -> float:
+    """Return the seconds of what was found; infinite where it is a reason why there is nothing."""
+    return found.cost.seconds if isinstance(found, Candidate) else math.inf

@@ -39,6 +39,10 @@ class Chain:
     strips: Mapping[str, TimeStrip]
     lengths: str = ""
     """The tensor that says how many steps each row has; empty: all have all."""
+    condition: str = ""
+    """The tensor that says whether this runs at all; empty: it does."""
+    holds: bool = True
+    """What that tensor must hold."""
 
 
 @dataclass(frozen=True, slots=True)

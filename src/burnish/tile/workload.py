@@ -349,12 +349,25 @@ def _choices(op: TileOp, memory: _Memory, innermost: int | None) -> tuple[Vector
         add(_joined(op, longer[::-1], reads, memory), apart=False)
     if longer[:-1]:
         # scratch that nobody reads in vectors may be laid out with any axis innermost
-        longest = max(longer[:-1], key=lambda position: op.spatial[position].extent)
-        add((longest,), apart=innermost is not None or op.output not in memory.scratch)
+        for position in _across(op, longer[:-1], reads, memory):
+            add((position,), apart=innermost is not None or op.output not in memory.scratch)
     for axis in _summed_along(op):
         lying = tuple(memory.lying(read, axis) for read in reads)
         result.append(VectorChoice((), axis.extent, lying, lying, output_apart=False))
     return tuple(result)
+
+
+def _across(op: TileOp, positions: list[int], reads: list[Read], memory: _Memory) -> Iterator[int]:
+    """Yield the longest of these axes; of a product also the longest that suits all its reads.
+
+    Kernels put channels into vectors however many rows an image has.
+    """
+    first, *others = sorted(positions, key=lambda position: -op.spatial[position].extent)
+    yield first
+    for position in others if is_contraction(op) else ():
+        if {memory.lying(read, op.spatial[position]) for read in reads} <= {"same", "side by side"}:
+            yield position
+            return
 
 
 def _summed_along(op: TileOp) -> Iterator[Axis]:

@@ -1,11 +1,20 @@
-"""Write a timeline as the JSON that Perfetto and chrome://tracing open."""
+"""Write a timeline as the JSON that Perfetto and chrome://tracing open.
+
+`burnish.trace.readers.own_timeline` reads it back: what those programs have no field for stands
+among the arguments of events, and what is of the whole timeline before them.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 
+from burnish.core import records
 from burnish.trace.events import Span, Trace
+from burnish.version import __version__
+
+SCHEMA = 1
+"""Of what is written beyond the format's own fields."""
 
 
 def text(trace: Trace) -> str:
@@ -17,11 +26,20 @@ def text(trace: Trace) -> str:
         for lane, number in numbers.items()
     ]
     spans = zip(trace.spans, lanes, strict=True)
-    events = [*names, *(_event(span, numbers[lane]) for span, lane in spans)]
+    events = [*names, *(_event(span, lane, numbers[lane]) for span, lane in spans)]
+    about = {
+        "burnish": __version__,
+        "schema": SCHEMA,
+        "source": trace.source,
+        "runs": trace.runs,
+        "notes": trace.notes,
+        "origins": trace.origins,
+    }
+    # what is known of all of it comes first: readers look at how a file begins
     document = {
-        "traceEvents": events,
+        "otherData": records.encode(about),
         "displayTimeUnit": "ms",
-        "otherData": {"source": trace.source, "notes": list(trace.notes)},
+        "traceEvents": events,
     }
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
@@ -62,12 +80,20 @@ def _name(track: str, number: int) -> str:
     return f"{track} ({number + 1})" if number else track
 
 
-def _event(span: Span, lane: int) -> dict[str, object]:
+def _event(span: Span, lane: tuple[str, int], number: int) -> dict[str, object]:
     facts = {
         "run": span.run,
         "node": span.node,
         "op_type": span.op_type,
         "provider": span.provider,
+        "nodes": span.nodes or None,
+        "confidence": None if span.confidence == "none" else span.confidence,
+        "parent": span.parent,
+        "cause": span.cause,
+        "device": span.device,
+        "stream": span.stream,
+        "attributes": span.attributes or None,
+        "track": span.track if _name(*lane) != span.track else None,
     }
     begin, end = _ns(span)
     return {
@@ -75,8 +101,8 @@ def _event(span: Span, lane: int) -> dict[str, object]:
         "name": span.name,
         "cat": span.category,
         "pid": 1,
-        "tid": lane,
+        "tid": number,
         "ts": begin / 1000,
         "dur": (end - begin) / 1000,
-        "args": {key: value for key, value in facts.items() if value is not None},
+        "args": {key: records.encode(fact) for key, fact in facts.items() if fact is not None},
     }

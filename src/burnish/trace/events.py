@@ -73,3 +73,5 @@ class Trace:
     """What is missing or was mended while reading; empty when the trace is whole."""
     origins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The model's nodes behind each node of the graph that the engine made of it."""
+    is_warm: bool = False
+    """Whether inferences that only warmed up are known to be left out."""

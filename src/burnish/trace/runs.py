@@ -44,7 +44,7 @@ def warm(trace: Trace) -> Trace:
     """Return a trace without its first inference, if that took clearly longer than the others."""
     lengths = {span.run: span.duration_s for span in trace.spans if span.category == "run"}
     others = [length for run, length in lengths.items() if run > 0]
-    if not others or lengths.get(0, 0.0) <= _COLD * statistics.median(others):
+    if trace.is_warm or not others or lengths.get(0, 0.0) <= _COLD * statistics.median(others):
         return trace
     note = "the first inference is left out: it took longer than the others, and warmed up"
     return replace(last_runs(trace, trace.runs - 1), notes=(*trace.notes, note))

@@ -46,7 +46,8 @@ def own_network(
     module, _, kind = name.partition(".")
     network = getattr(import_module(f"burnish.zoo.networks.{module}"), kind)
     layers = {} if options.layers is None else {"layers": options.layers}
-    made = network.small(**layers) if options.small else network(**layers)
+    with weights.undrawn():
+        made = network.small(**layers) if options.small else network(**layers)
     weights.randomise(made, seed=options.seed, gain=gain)
     return from_module(made, options, edges, call=only_output, output_names=(output,))
 

@@ -42,4 +42,6 @@ def module_of(architecture: Architecture, options: NetworkOptions) -> Module:
     config = getattr(transformers, architecture.config)(**architecture.settings(options))
     model = getattr(transformers, architecture.model)
     config._attn_implementation = options.attention if model._supports_sdpa else "eager"
-    return weights.randomise(model(config), seed=options.seed)
+    with weights.undrawn():
+        made = model(config)
+    return weights.randomise(made, seed=options.seed)

@@ -8,6 +8,8 @@ its input's order of magnitude, and biases and norm weights are far from zero an
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from burnish.zoo.entry import Module, Tensors
@@ -18,6 +20,41 @@ TABLE_DEVIATION = 0.5
 """Of parameters added as they are: class tokens, position tables, relative biases."""
 _TRANSPOSED = "Conv1D"
 """The linear layer of GPT-2 in transformers, whose weight is stored input-first."""
+_DRAWING = frozenset({
+    "uniform_", "normal_", "trunc_normal_", "kaiming_uniform_", "kaiming_normal_",
+    "xavier_uniform_", "xavier_normal_",
+})  # fmt: skip
+"""What modules fill their parameters with when they are made."""
+
+
+@contextmanager
+def undrawn() -> Iterator[None]:
+    """Make modules without drawing parameters, which `randomise` does next; they are zeros.
+
+    Layers draw theirs when they are made, and `transformers` draws them again: two thirds of the
+    time that BERT-base takes to be built.
+    """
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Undrawn(TorchFunctionMode):  # type: ignore[misc]  # torch has no types
+        """Zeros in place of what would be drawn."""
+
+        def __torch_function__(
+            self,
+            function: Any,  # noqa: ANN401  (whatever torch has)
+            types: object,
+            args: Sequence[Any] = (),
+            kwargs: Mapping[str, Any] | None = None,
+        ) -> Any:  # noqa: ANN401
+            given = kwargs or {}
+            if getattr(function, "__name__", "") not in _DRAWING:
+                return function(*args, **given)
+            with torch.no_grad():
+                return (args[0] if args else given["tensor"]).zero_()
+
+    with Undrawn():
+        yield
 
 
 def randomise(module: Module, *, seed: int, gain: float = 1.0) -> Module:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from burnish.codegen.cpu.alias import insertions, padded_in_place
 from burnish.codegen.cpu.blocking import Blocking, choose
@@ -62,13 +65,13 @@ def test_long_numbers_behind_a_sum_do_not_halve_its_vectors() -> None:
     random = np.random.default_rng(0)
     graph = parse(text, {"w": random.standard_normal((64, 48)).astype(np.float32)})
     assert blocking(graph, (32, 48)).width == 16
-    given = {"x": random.standard_normal((32, 64)).astype(np.float32)}
-    given |= {"place": np.arange(48), "length": random.integers(0, 48, 32)}
-    wanted = evaluate(graph, given)["y"]
+    fed = {"x": random.standard_normal((32, 64)).astype(np.float32)}
+    fed |= {"place": np.arange(48), "length": random.integers(0, 48, 32)}
+    wanted = evaluate(graph, fed)["y"]
     for target in available():
         kernel = generate(whole(graph), Schedule((32, 48)), graph, target)
         found = {"y": np.zeros((32, 48), np.float32)}
-        load_kernel(kernel, target).bound({**given, **graph.constants, **found}).run()
+        load_kernel(kernel, target).bound({**fed, **graph.constants, **found}).run()
         np.testing.assert_allclose(found["y"], wanted, rtol=1e-4, atol=1e-4)
 
 
@@ -110,6 +113,68 @@ def test_planes_that_collide_in_the_cache_are_copied_first() -> None:
     graph = mixed_channels(33)
     group = staged(whole(graph), large, graph.tensors, {}, graph.constants.keys(), AVX512)
     assert len(group.ops) == 1
+
+
+def apart(graph: TileGraph, room: int) -> TileGraph:
+    """Return a graph whose input `x` has room behind each plane, in elements."""
+    kind = graph.tensors["x"]
+    batch, count, height, width = kind.shape
+    plane = height * width + room
+    spaced = replace(kind, strides=(batch * count * plane, plane, width, 1))
+    return replace(graph, tensors={**graph.tensors, "x": spaced})
+
+
+def test_planes_with_room_between_them_collide_no_more() -> None:
+    graph = apart(mixed_channels(32), 16)
+    tile = (1, 64, 32, 32)
+    group = staged(whole(graph), tile, graph.tensors, {}, graph.constants.keys(), AVX512)
+    assert len(group.ops) == 1
+
+
+def prefetches(graph: TileGraph, tile: tuple[int, ...]) -> int:
+    """Return how often a kernel's code has what it reads fetched before it does."""
+    last = Group(graph.ops[-1:], graph.outputs)
+    text = generate(last, Schedule(tile), graph, AVX512).ir_text
+    # the second argument tells that it is for reading, the third how near it is brought
+    return len(re.findall(r"call void @.?llvm\.prefetch[^\n]*, i32 0, i32 2,", text))
+
+
+def test_the_next_piece_of_each_far_plane_is_fetched_while_rows_pass() -> None:
+    assert prefetches(apart(mixed_channels(256), 16), (1, 64, 32, 256))
+    # near planes are in a cache already, and one block of rows leaves no time
+    assert not prefetches(apart(mixed_channels(48), 16), (1, 64, 32, 48))
+    assert not prefetches(apart(mixed_channels(256), 16), (1, 4, 32, 256))
+
+
+def test_steps_of_a_window_are_not_fetched_one_by_one() -> None:
+    sketch = Sketch(x=(1, 64, 32, 256))
+    graph = sketch.graph(sketch.convolution("x", 64, size=3))
+    assert not prefetches(graph, (1, 64, 32, 256))
+
+
+@given(data=st.data())
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+def test_products_over_far_planes_are_right_however_these_lie(data: st.DataObject) -> None:
+    height, width = data.draw(st.sampled_from([(128, 128), (64, 256), (90, 201)]))
+    count, filters = data.draw(st.integers(17, 24)), data.draw(st.integers(1, 40))
+    sketch = Sketch(x=(1, count, height, width))
+    graph = sketch.graph(sketch.convolution("x", filters))
+    room = data.draw(st.sampled_from([0, 16, 1040]))
+    graph = apart(graph, room) if room else graph
+    tile = tuple(
+        data.draw(st.sampled_from([n, -(-n // 2), min(n, 7)])) for n in graph.ops[-1].shape
+    )
+    target = data.draw(st.sampled_from(available()))
+    kernel = generate(whole(graph), Schedule(tile), graph, target)
+    random = np.random.default_rng(count)
+    memory = random.standard_normal((count, height * width + room)).astype(np.float32)
+    (name,) = graph.outputs
+    found = {name: np.zeros(graph.ops[-1].shape, np.float32)}
+    load_kernel(kernel, target).bound({"x": memory, **graph.constants, **found}).run()
+    (weights,) = graph.constants.values()
+    planes = memory[:, : height * width].astype(np.float64)
+    wanted = weights.reshape(filters, count).astype(np.float64) @ planes
+    np.testing.assert_allclose(found[name].reshape(wanted.shape), wanted, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("width", "is_far"), [(16, False), (256, True)])

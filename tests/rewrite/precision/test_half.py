@@ -277,3 +277,12 @@ def test_whatever_stays_the_result_runs_and_is_close(
     assert narrow.dtype == (np.float32 if edges == "keep" else np.float16)
     np.testing.assert_allclose(narrow.astype(np.float32), wide, rtol=3e-2, atol=3e-2)
     assert {*kept, *({"Sin"} & set(chain))} <= {item.op_type for item in found.kept}
+
+
+def test_a_single_number_stays_one() -> None:
+    text = """<ir_version: 10, opset_import: ["": 20]>
+    g (float[n] x) => (float[n] y) <float two = {2.5}> { y = Mul(x, two) }"""
+    model = ir.from_onnx_text(text)
+    made = in_half(model).model
+    constants = [v for v in made.graph.initializers.values() if v.const_value is not None]
+    assert [each.const_value.shape.rank() for each in constants if each.const_value] == [0]

@@ -206,7 +206,7 @@ class NestWriter:
                 if self._blocking.shared != "kept":
                     forget_loads(self._builder)
                 if turn is not None:
-                    self._reader.prefetch_panel(turn)
+                    self._reader.prefetch_ahead(turn)
         return {key: self._builder.load(slot) for key, slot in accumulators.items()}
 
     def _turn(self, at: Coordinates) -> LlvmValue | None:

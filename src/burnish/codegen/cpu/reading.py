@@ -121,20 +121,44 @@ class Reader:
             self._loaded[key] = called(found, f"{self._bases[access.tensor].name}.value")
         return self._loaded[key]
 
-    def prefetch_panel(self, turn: LlvmValue) -> None:
-        """Have one line of the next panel of a constant operand brought near.
+    def prefetch_ahead(self, turn: LlvmValue) -> None:
+        """Have one line of what the next block of vectors reads at this step brought near.
 
-        Panels are read once from memory and then again for all rows. While the rows of this one
-        pass, the next one comes: in turn n, the n-th line of each step along the sum.
+        Panels of constants, and pieces of planes that are in no cache, are read once from memory
+        and then again for all rows. While the rows of this block pass, the next one comes: in turn
+        n, the n-th line of each step along the sum.
         """
         for position in arguments_of(self._nest.op.body):
             access = self._nest.reads[position]
             packed = access.packed
             if packed is not None and packed.axis == self._blocking.vector:
-                here = self._pointer(position, access, Spot(0, 0, None))
-                lane = self._builder.mul(turn, I64(self._blocking.width))
-                ahead = self._builder.add(lane, I64(packed.panel))
-                prefetch(self._builder, element(self._builder, here, ahead, access.dtype))
+                self._prefetch(position, turn, packed.panel)
+            elif self._begins_pieces(access):
+                piece = self._blocking.vectors * self._blocking.width
+                self._prefetch(position, self._at_most(turn, self._blocking.vectors - 1), piece)
+
+    def _prefetch(self, position: int, line: LlvmValue, further: int) -> None:
+        """Have a line of an operand brought near, counted from so many elements further on."""
+        builder, access = self._builder, self._nest.reads[position]
+        here = self._pointer(position, access, Spot(0, 0, None))
+        ahead = builder.add(builder.mul(line, I64(self._blocking.width)), I64(further))
+        prefetch(builder, element(builder, here, ahead, access.dtype))
+
+    def _at_most(self, value: LlvmValue, most: int) -> LlvmValue:
+        is_less = self._builder.icmp_signed("<", value, I64(most))
+        return self._builder.select(is_less, value, I64(most))
+
+    def _begins_pieces(self, access: Access) -> bool:
+        """Say whether each step along the sum reads another far piece, the same for all rows.
+
+        Steps of a window read again what the one before has brought near.
+        """
+        offset, blocking = access.offset, self._blocking
+        piece = blocking.vectors * blocking.width
+        side_by_side = offset.stride(blocking.vector) == 1 and not offset.rest
+        steps = [abs(offset.stride(each.axis)) for each in self._nest.reduced]
+        apart = min(steps, default=0) >= piece
+        return access.is_far and side_by_side and apart and not offset.depends(blocking.block)
 
     def inside(self, guards: tuple[Guard, ...], spot: Spot) -> LlvmValue:
         """Return whether the guards hold, per lane."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,8 @@ def gather_nd(builder: NestBuilder, node: Node) -> None:
     batch = int(node.attributes.get("batch_dims", 0))
     axes = axes_for((*outer, *shape[batch + depth :]))
     front = [at(axis) for axis in axes[: len(outer)]]
+    for position in range(depth):
+        _require_inside(builder, places, shape[batch + position], (..., position))
     chosen = [
         fetched(places, (*front, number(position)), shape[batch + position])
         for position in range(depth)
@@ -80,6 +83,7 @@ def reverse_sequence(builder: NestBuilder, node: Node) -> None:
 
 def _place(builder: NestBuilder, places: str, axes: tuple[Axis, ...], extent: int) -> Index:
     """Return the index that a tensor holds; an even row of constants is an index by itself."""
+    _require_inside(builder, places, extent)
     known = builder.constants.get(places)
     if known is not None and known.size and len(axes) <= 1:
         row = np.asarray(known).reshape(-1).astype(np.int64)
@@ -87,6 +91,19 @@ def _place(builder: NestBuilder, places: str, axes: tuple[Axis, ...], extent: in
         if found is not None:
             return found
     return fetched(places, map(at, axes), extent)
+
+
+def _require_inside(
+    builder: NestBuilder, places: str, extent: int, part: tuple[Any, ...] = (...,)
+) -> None:
+    """Raise if constants name a place that does not exist: a branch may have them that never runs.
+
+    A library says so where it does; a kernel would read what lies behind the tensor.
+    """
+    known = builder.constants.get(places)
+    chosen = None if known is None else np.asarray(known)[part]
+    if chosen is not None and ((chosen < -extent) | (chosen >= extent)).any():
+        raise NotCoveredError(f"it reads a place that does not exist, of {extent:,}")
 
 
 def _gathered_shape(at: Operands) -> Sequence[Partial | None]:

@@ -25,6 +25,9 @@ MOST_ELEMENTS = 2**22
 
 Table = NDArray[np.float64]
 
+_COMPLEX = 2
+"""Parts of a number: real and imaginary."""
+
 _AXIS_IS_INPUT = 20
 """The opset from which on DFT takes its axis as an input."""
 
@@ -41,10 +44,13 @@ def dft(builder: NestBuilder, node: Node) -> None:
     inverse = bool(node.attributes.get("inverse", 0))
     onesided = bool(node.attributes.get("onesided", 0))
     if inverse and onesided:
-        raise NotCoveredError("it is inverse and one-sided")
-    held = _table(length, min(shape[axis], length), shape[-1], onesided=onesided, inverse=inverse)
-    n, p = Axis("n", held.shape[0]), Axis("p", held.shape[1])
-    k, c = Axis("k", held.shape[2]), Axis("c", 2)
+        held = _table_back(
+            length if given is not None else 2 * (length - 1), shape[axis], shape[-1]
+        )
+    else:
+        terms = min(shape[axis], length)
+        held = _table(length, terms, shape[-1], onesided=onesided, inverse=inverse)
+    n, p, k, c = (Axis(name, extent) for name, extent in zip("npkc", held.shape, strict=True))
     rest = [Axis(f"i{place}", size) for place, size in enumerate(shape[:-1])]
     spatial = [*rest[:axis], k, *rest[axis + 1 :], c]
     source: list[Index] = [*map(at, rest), at(p)]
@@ -95,6 +101,19 @@ def _table(length: int, terms: int, parts: int, *, onesided: bool, inverse: bool
     imaginary = np.stack([-sine, np.cos(angles)], axis=-1)
     found: Table = np.stack([real, imaginary][:parts], axis=1)
     return found / length if inverse else found
+
+
+def _table_back(length: int, given: int, parts: int) -> Table:
+    """Return what each of the first half of all frequencies adds to a signal of real numbers.
+
+    The other half mirrors it: all but the first and, of an even length, the last count twice.
+    """
+    if length < 1 or given != length // 2 + 1 or parts != _COMPLEX:
+        # here engines and NumPy differ
+        raise NotCoveredError(f"{given} frequencies of {parts} parts for {length} real elements")
+    held = _table(length, given, parts, onesided=False, inverse=True)
+    held[1 : given - (length % 2 == 0)] *= 2
+    return held[..., :1]
 
 
 def _product(

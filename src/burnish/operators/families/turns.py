@@ -187,11 +187,11 @@ def _turns(builder: NestBuilder, node: Node, body: Body, times: int) -> _Turns:
         raise NotCoveredError(f"it has {times:,} turns, and a plan repeats 1 to {MOST_STEPS:,}")
     turn = NestBuilder({**body.types, **body.graph.tensors}, body.constants)
     turn.begin(node)
-    turn.ops = list(_named(body, node))
+    turn.ops = list(named_as(body, node))
     return _Turns(node, body, times, builder, turn)
 
 
-def _named(body: Body, node: Node) -> Iterator[TileOp]:
+def named_as(body: Body, node: Node) -> Iterator[TileOp]:
     """Yield the nests of a turn as the work of the node outside."""
     yield from (dataclasses.replace(op, nodes=(node.name,)) for op in body.graph.ops)
 
@@ -200,11 +200,12 @@ def _numbers(node: Node, name: str, count: int) -> list[int]:
     return [int(each) for each in node.attributes.get(name) or [0] * count]
 
 
-def _told_by_bodies(_: Operands) -> Sequence[str | None]:
+def told_by_bodies(_: Operands) -> Sequence[str | None]:
+    """Tell no types: who follows the bodies states them."""
     return ()
 
 
 register({
-    "Scan": Operator(types=_told_by_bodies, steps=scan),
-    "Loop": Operator(types=_told_by_bodies, steps=loop),
+    "Scan": Operator(types=told_by_bodies, steps=scan),
+    "Loop": Operator(types=told_by_bodies, steps=loop),
 })  # fmt: skip

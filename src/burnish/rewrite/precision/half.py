@@ -88,7 +88,7 @@ def _tensor(tensor: ir.TensorProtocol, half: Half) -> ir.Tensor[Array]:
 def _narrow(array: Array, half: Half) -> Array:
     largest = np.float32(half.largest)
     clipped = np.where(np.isfinite(array), np.clip(array, -largest, largest), array)
-    return np.ascontiguousarray(clipped.astype(half.dtype.numpy()))
+    return np.asarray(clipped, half.dtype.numpy(), order="C")  # a single number stays one
 
 
 @dataclass(frozen=True, slots=True)

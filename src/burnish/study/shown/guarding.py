@@ -51,12 +51,14 @@ def history_lines(report: HistoryReport) -> Shown:
     if report.elsewhere:
         told = units.count(report.elsewhere, "measurement")
         yield f"note: {told} of other machines are left out; burnish dashboard -o page.html has all"
+    yield from (f"note: {note}" for note in report.notes)
 
 
 def dashboard_lines(report: DashboardReport) -> Shown:
     """Yield where the page is, and what is in it."""
     models, found = units.count(report.models, "model"), units.count(report.series, "row")
     yield f"{report.page}: {models}, {found} of {report.measurements:,} measurements"
+    yield from (f"note: {note}" for note in report.notes)
 
 
 def _trend(trend: Trend) -> tuple[Cell, ...]:

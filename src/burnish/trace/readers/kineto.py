@@ -22,7 +22,7 @@ from burnish.core.errors import ModelError
 from burnish.trace.events import DEVICE, Fact, Span, Trace
 from burnish.trace.formats import FORMATS, TraceFormat
 from burnish.trace.json_events import Arguments, EventStream, JsonEvent, paired
-from burnish.trace.readers import named_tracks, onnxruntime_profile
+from burnish.trace.readers import named_tracks, onnxruntime_profile, own_timeline
 from burnish.trace.span_table import UNMARKED, SpanRow, SpanTable
 
 RUN = "burnish.run"
@@ -83,7 +83,7 @@ def _unknown(path: Path, kinds: Counter[str]) -> ModelError:
         f"{path}: none of its {units.count(kinds.total(), 'event')} is of a kind that PyTorch's"
         f" profiler writes (they are of {first})",
         hint="record one with torch.profiler, or with ONNX Runtime's enable_profiling; what"
-        " --trace-out writes is for ui.perfetto.dev",
+        " --trace-out wrote before it could be read back must be written again",
     )
 
 
@@ -92,7 +92,8 @@ def _recognises(head: bytes) -> bool:
     is_object = text.startswith(b"{") and any(key in text for key in _KEYS)
     # other programs keep the list alone
     is_list = text.startswith(b"[") and _OWN_CATEGORY.search(text) is not None
-    if onnxruntime_profile.is_wrapped(head) or named_tracks.is_named(head):
+    others = (onnxruntime_profile.is_wrapped, named_tracks.is_named, own_timeline.is_own)
+    if any(is_theirs(head) for is_theirs in others):
         return False
     return is_object or is_list
 

@@ -72,7 +72,7 @@ function judge(row) {
 }
 
 function spark(series, parent) {
-  const points = timed(series);
+  const points = timed(series).filter((point) => point.status === "ok");
   if (points.length < 2) return;
   const svg = drawn("svg", parent, { class: "spark", viewBox: "0 0 84 20", "aria-hidden": "true" });
   const values = points.map((point) => point.s);
@@ -97,8 +97,11 @@ function cell(row, series) {
   button.addEventListener("click", () => trend(series));
   button.append(made("span", newest.s === null ? newest.status : seconds(newest.s), "time"));
   if (series === row.best) place.classList.add("best");
-  if (newest.status === "wrong") place.classList.add("wrong");
   if (newest.s === null) place.classList.add("failed");
+  else if (newest.status !== "ok") {
+    place.classList.add("wrong");
+    button.append(made("small", newest.status));
+  }
   spark(series, button);
   place.append(button);
   return place;
@@ -165,7 +168,8 @@ function chart(points) {
     }
     drawn("line", svg, { class: "range", x1: x(index), x2: x(index), y1: y(point.low), y2: y(point.high) });
   });
-  drawn("polyline", svg, { points: points.map((point, index) => `${x(index)},${y(point.s)}`).join(" ") });
+  const right = points.flatMap((point, index) => (point.status === "ok" ? [`${x(index)},${y(point.s)}`] : []));
+  drawn("polyline", svg, { points: right.join(" ") });
   points.forEach((point, index) => {
     const kind = point.status === "ok" ? "" : "wrong";
     drawn("circle", svg, { class: kind, cx: x(index), cy: y(point.s), r: 3.2 });
