@@ -15,6 +15,7 @@ from burnish.tile.machine import machine
 from burnish.tile.parse import parse
 from burnish.tile.region import propagate
 from burnish.tile.schedule import Schedule
+from burnish.tile.traffic import piece_bytes
 from burnish.tile.workload import workload
 from tile_samples import Sketch, chain_of_layers, feed_forward, scores, whole
 from tile_strategies import UNHURRIED, chains, tiles
@@ -140,6 +141,52 @@ def test_scratch_beyond_a_cache_comes_from_the_next_one() -> None:
     assert small.memory_s["l3"] < large.memory_s["l3"]
 
 
+def test_what_kernels_turn_before_they_multiply_it_takes_scratch() -> None:
+    """Both factors lie along the sum: no axis of the output has vectors of either."""
+    graph = parse(
+        "in q: f32[96, 4096]\nin k: f32[96, 4096]\nout s\n"
+        "s: f32[i=96, j=96] = sum(n=4096) q[i, n] * k[j, n]",
+        {},
+    )
+    hw = load("x86-avx512")
+    assert cost(graph, (96, 96), hw).scratch_bytes == 96 * 4096 * 4
+    assert cost(graph, (96, 32), hw).scratch_bytes == 0, "short enough to stay near"
+
+
+def test_what_has_vectors_along_some_axis_is_not_turned() -> None:
+    graph = parse(
+        "in q: f32[96, 4096]\nin k: f32[4096, 96]\nout s\n"
+        "s: f32[i=96, j=96] = sum(n=4096) q[i, n] * k[n, j]",
+        {},
+    )
+    assert not workload(whole(graph), graph).turned
+
+
+def test_every_piece_of_far_memory_is_begun() -> None:
+    """Quarters of rows of 512 planes are four times as many pieces as whole rows."""
+    sketch = Sketch(x=(1, 512, 256, 256))
+    graph = sketch.graph(sketch.relu("x"))
+    hw = load("x86-avx512")
+    rows, quarters = (cost(graph, (1, 512, 1, width), hw).memory_s["dram"] for width in (256, 64))
+    more = 2 * 3 * 512 * 256 * CORE.piece_s
+    assert quarters - rows == pytest.approx(more, rel=0.1)
+
+
+def test_channels_that_lie_innermost_are_one_piece() -> None:
+    sketch = Sketch(x=(1, 512, 256, 256))
+    graph = sketch.graph(sketch.relu("x"))
+    orders = dict.fromkeys(("x", graph.outputs[0]), (0, 2, 3, 1))
+    work = workload(whole(graph), graph, orders)
+    assert piece_bytes(work, propagate(work.group, (1, 512, 1, 64)), "x") == 64 * 512 * 4
+
+
+def test_near_memory_has_no_pieces() -> None:
+    sketch = Sketch(x=(1, 16, 32, 32))
+    graph = sketch.graph(sketch.relu("x"))
+    found = cost(graph, (1, 16, 1, 16), load("x86-avx512"))
+    assert found.memory_s["dram"] == 0
+
+
 def test_recomputed_halos_are_paid_for() -> None:
     graph = feed_forward(48, 128, 64)
     hw = load("x86-avx2")
@@ -153,6 +200,7 @@ def test_what_neighbours_keep_is_not_computed_again() -> None:
     hw = load("x86-avx2")
     again, kept = (cost(graph, (1, 48, 2, 64), hw, carried) for carried in (None, 2))
     assert kept.compute_s < again.compute_s
+    assert kept.operations < again.operations == again.traffic.operations
     assert kept.scratch_bytes >= again.scratch_bytes
     schedule = Schedule((1, 48, 2, 64), carried=2, run=32)
     tile_map = propagate(whole(graph), schedule.tile)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.hw.spec import for_cores, load
+from burnish.tile.candidates import Ranking, candidates
 from burnish.tile.connect import NoGroupError, grouped, in_order, singles, wiring
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
@@ -217,6 +219,24 @@ def test_a_group_that_computes_too_much_again_says_so(monkeypatch: pytest.Monkey
     graph = chain_of_layers(64, 8, 1)
     with pytest.raises(NoGroupError, match=r"^its tiles would compute 1\.0 times the work$"):
         Predictions(graph, AVX2)(Group(graph.ops, graph.outputs))
+
+
+def test_tiles_are_looked_for_anew_where_those_near_the_last_compute_too_much_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Alone, an anchor may want its whole output as one tile."""
+    graph = chain_of_layers(64, 8, 1)
+    group = Group(graph.ops, graph.outputs)
+    best = candidates(group, graph, AVX2).candidates[0]
+    too_much = replace(best, cost=replace(best.cost, operations=1e12))
+
+    def near_or_anew(*given: object) -> Ranking:
+        return Ranking((too_much if given[4] else best,))
+
+    monkeypatch.setattr("burnish.tile.predict.candidates", near_or_anew)
+    predict = Predictions(graph, AVX2)
+    predict._tiles[group.anchor.output] = group.anchor.shape
+    assert predict.best(group) == best
 
 
 def test_an_output_without_elements_is_a_group_of_its_own() -> None:

@@ -8,7 +8,7 @@ nothing collides, and kernels fetch ahead of what they read of each plane instea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from burnish.core.tensors import BITS
 from burnish.hw.unit import CORE, UnitSpec
@@ -18,6 +18,9 @@ from burnish.tile.steps.substitution import is_contraction, reuse
 
 OFTEN = 8
 """Uses of an element that pay for its copy, which costs about as much as ten uses of it."""
+
+_FEW = 4
+"""Elements that lie no further apart are picked out of whole vectors."""
 
 Layouts = Mapping[str, tuple[int, ...]]
 """The order of a tensor's dimensions in memory, where it is another than its own."""
@@ -41,6 +44,34 @@ def colliding(
         width = BITS[kind.dtype] // 8
         collides = any(step and step * width % unit.cache_sets_bytes == 0 for step in steps)
         if collides and not read.guards and reuse(op, position) >= OFTEN:
+            yield position
+
+
+def turned(
+    op: TileOp,
+    types: Mapping[str, TensorType],
+    constants: Collection[str],
+    layouts: Layouts | None = None,
+) -> Iterator[int]:
+    """Yield the reads of a product that kernels copy first, to have vectors of them.
+
+    There are none along any axis of the output: as of K in Q·Kᵀ, both lie along the sum.
+    """
+    axes = [axis for axis in op.spatial if axis.extent > 1]
+    if not is_contraction(op) or not axes:
+        return
+    reads = arguments_of(op.body)
+
+    def apart(position: int, axis: Axis) -> bool:
+        read = op.reads[position]
+        step = stride(read, axis, types[read.tensor], (layouts or {}).get(read.tensor))
+        return read.tensor not in constants and (step is None or step > _FEW)
+
+    if not all(any(apart(position, axis) for position in reads) for axis in axes):
+        return
+    for position in reads:
+        free = not op.reads[position].guards and reuse(op, position) >= OFTEN
+        if free and apart(position, axes[-1]):
             yield position
 
 

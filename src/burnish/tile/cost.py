@@ -9,8 +9,8 @@ slowest part as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from burnish.core.placing import Lifetime
@@ -19,7 +19,7 @@ from burnish.tile.footprint import element_bytes, placed
 from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, propagate, shift
 from burnish.tile.schedule import Schedule
-from burnish.tile.traffic import Traffic, traffic
+from burnish.tile.traffic import Traffic, piece_bytes, traffic
 from burnish.tile.workload import FLOPS_PER_OPERATION, NestFacts, ReadFacts, VectorChoice, Workload
 
 PUSHED_OUT = 0.5
@@ -42,6 +42,8 @@ class Cost:
     """How many tiles the busiest unit runs."""
     scratch_bytes: int
     traffic: Traffic
+    operations: float = 0.0
+    """Scalar operations of all tiles, with those done again, without what tiles keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +65,20 @@ def estimate_tiles(work: Workload, tile_map: TileMap, schedule: Schedule, machin
     moved = traffic(work, tile_map, machine.transactions)
     collisions = _collisions(work, tile_map)
     scratch = _scratch_bytes(work, tile_map, schedule, collisions)
-    behind = _Behind(machine, tile_map, moved, scratch)
+    outside = (each.tensor for each in moved.movements if each.tensor not in work.graph.constants)
+    pieces = {name: piece_bytes(work, tile_map, name) for name in outside}
+    behind = _Behind(machine, tile_map, moved, scratch, pieces)
     colliding = {work.copied[name].first for name in collisions}
     nests = [
         _nest_seconds(facts, tile_map, schedule, behind, collides=number in colliding)
         for number, facts in enumerate(work.nests)
         if not facts.in_place
     ]
-    return _total(nests, tile_map, schedule, machine, scratch, moved)
+    done = sum(
+        facts.work * max(computed_elements(tile_map, schedule, facts.op.output), facts.elements)
+        for facts in work.nests
+    )
+    return replace(_total(nests, tile_map, schedule, machine, scratch, moved), operations=done)
 
 
 def computed_elements(tile_map: TileMap, schedule: Schedule, tensor: str) -> int:
@@ -109,10 +117,15 @@ def carried_tensors(tile_map: TileMap, schedule: Schedule) -> frozenset[str]:
 
 def _collisions(work: Workload, tile_map: TileMap) -> frozenset[str]:
     """Return the operands that collide in the first cache, as copies of them would be too long."""
+    return _long(work, tile_map, work.copied)
+
+
+def _long(work: Workload, tile_map: TileMap, names: Iterable[str]) -> frozenset[str]:
+    """Return the tensors of which a tile needs more than stays near; prices know short copies."""
     types = work.graph.tensors
     return frozenset(
         name
-        for name in work.copied
+        for name in names
         if element_bytes(types[name].dtype, tile_map.elements(name)) > work.unit.most_copied_bytes
     )
 
@@ -122,7 +135,8 @@ def _scratch_bytes(
 ) -> int:
     types = work.graph.tensors
     copied = {name: life for name, life in work.copied.items() if name not in collisions}
-    lives = {**work.lifetimes, **copied}
+    long = _long(work, tile_map, work.turned)
+    lives = {**work.lifetimes, **copied, **{name: work.turned[name] for name in long}}
     for name in carried_tensors(tile_map, schedule) & lives.keys():
         lives[name] = Lifetime(0, len(work.nests) - 1)
     sizes = {name: element_bytes(types[name].dtype, tile_map.elements(name)) for name in lives}
@@ -133,9 +147,15 @@ class _Behind:
     """Answers how many bytes must come from behind each level of the memory."""
 
     def __init__(
-        self, machine: Machine, tile_map: TileMap, moved: Traffic, scratch_bytes: int
+        self,
+        machine: Machine,
+        tile_map: TileMap,
+        moved: Traffic,
+        scratch_bytes: int,
+        pieces: Mapping[str, float],
     ) -> None:
         self.machine = machine
+        self._pieces = pieces
         self._tiles = tile_map.tiles
         self._movements = {movement.tensor: movement for movement in moved.movements}
         self._scratch = scratch_bytes
@@ -169,6 +189,16 @@ class _Behind:
         pushed_out = max(1 - 1 / own, PUSHED_OUT) if level.per_unit else 0.0
         gone = max(_excess(self._distinct / own, level), pushed_out)
         return max(result - movement.distinct_bytes, 0.0) + movement.distinct_bytes * gone
+
+    def far_pieces(self, tensor: str) -> float:
+        """Return how many pieces of a tensor are begun in the farthest memory, over all tiles.
+
+        Constants lie as they are walked, and what the last cache holds is not far.
+        """
+        last = self.machine.levels[-2]
+        if tensor not in self._pieces or not _excess(self._distinct, last):
+            return 0.0
+        return self.of_memory(tensor, last) / max(self._pieces[tensor], 1.0)
 
     def of_scratch(self, total_bytes: float, level: MemoryLevel) -> float:
         """Return the bytes of scratch accesses that the level does not hold."""
@@ -215,6 +245,9 @@ def _nest_seconds(
         missed = sum(behind.of_memory(name, level) for name in outside)
         missed += behind.of_scratch(inside, level)
         memory.append(missed * elements / max(every, 1) / following.bandwidth_bytes_per_s)
+    if machine.hw.kind == "cpu" and len(machine.levels) > 1:
+        begun = sum(map(behind.far_pieces, outside)) * elements / max(every, 1)
+        memory[-1] += begun * machine.unit.piece_s / machine.units
     share = machine.unit.peak_share if facts.contracts else 1.0
     share /= machine.unit.colliding if collides and machine.hw.kind == "cpu" else 1.0
     compute = elements * flops / (machine.peak_flops_per_s(facts.rate_dtype) * share)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from burnish.tile.candidates import Candidate, Ranking, Space, Tile, candidates, orders_on
+from burnish.tile.candidates import Candidate, Space, Tile, candidates, orders_on
 from burnish.tile.collisions import Layouts
 from burnish.tile.connect import NoGroupError
 from burnish.tile.footprint import element_bytes
@@ -56,30 +56,33 @@ class Predictions:
         return answer
 
     def _search(self, group: Group) -> Candidate | str:
-        # a larger group with the same anchor mostly wants a tile like the smaller one's
+        # a larger group with the same anchor mostly wants a tile like the smaller one's; but alone
+        # the anchor may have wanted its whole output as one tile, from which tiles that leave room
+        # for what others hand it, or that do not compute it again, are far away
         known = self._tiles.get(group.anchor.output)
-        space, seeds = (self.space, []) if known is None else (self.again, [known])
+        if known is None:
+            return self._near(group, self.space, ())
+        found = self._near(group, self.again, (known,))
+        if isinstance(found, Candidate) and not self._is_beyond_scratch(group.anchor, known):
+            return found
+        anew = self._near(group, self.space, ())
+        return min(anew, found, key=_seconds)
+
+    def _near(self, group: Group, space: Space, seeds: Sequence[Tile]) -> Candidate | str:
         ranking = candidates(group, self.graph, self.machine, space, seeds, self.orders)
-        if known is not None and (
-            not ranking.candidates or self._is_beyond_scratch(group.anchor, known)
-        ):
-            # alone, the anchor may have wanted its whole output as one tile, from which tiles that
-            # leave room for what others hand it are far away
-            anew = candidates(group, self.graph, self.machine, self.space, (), self.orders)
-            ranking = min(ranking, anew, key=_seconds)
         if not ranking.candidates:
             return ranking.reason
-        work = sum(op.work for op in group.ops)
+        work = max(sum(op.work for op in group.ops), 1)
         for each in ranking.candidates:
-            if each.cost.traffic.operations <= MOST_RECOMPUTED * max(work, 1):
+            if each.cost.operations <= MOST_RECOMPUTED * work:
                 return each
-        times = ranking.candidates[0].cost.traffic.operations / work
+        times = ranking.candidates[0].cost.operations / work
         return f"its tiles would compute {times:.1f} times the work"
 
     def _is_beyond_scratch(self, anchor: TileOp, tile: Tile) -> bool:
         return element_bytes(anchor.dtype, math.prod(tile)) > self.machine.scratch_bytes
 
 
-def _seconds(ranking: Ranking) -> float:
-    """Return the seconds of the best candidate; infinite where there is none."""
-    return ranking.candidates[0].cost.seconds if ranking.candidates else math.inf
+def _seconds(found: Candidate | str) -> float:
+    """Return the seconds of what was found; infinite where it is a reason why there is nothing."""
+    return found.cost.seconds if isinstance(found, Candidate) else math.inf

@@ -143,6 +143,14 @@ def contiguous_run(part: tuple[int, ...], whole: tuple[int, ...]) -> int:
     return run
 
 
+def piece_bytes(work: Workload, tile_map: TileMap, tensor: str) -> float:
+    """Return how much of what one tile needs of a tensor lies side by side in memory."""
+    kind, box = work.graph.tensors[tensor], tile_map.boxes[tensor]
+    order = work.orders.get(tensor, range(len(box)))
+    part = tuple(min(box[d].size, kind.shape[d]) for d in order)
+    return contiguous_run(part, tuple(kind.shape[d] for d in order)) * BITS[kind.dtype] / 8
+
+
 def moved_elements(part: tuple[int, ...], whole: tuple[int, ...], transaction: float) -> float:
     """Return the elements that are moved for a part, in transactions of this many elements."""
     if not math.prod(part):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -12,7 +12,7 @@ from typing import Literal
 from burnish.core.placing import Lifetime
 from burnish.core.tensors import BITS, FLOATS
 from burnish.hw.unit import CORE, UnitSpec
-from burnish.tile.collisions import Layouts, colliding, stride
+from burnish.tile.collisions import Layouts, colliding, stride, turned
 from burnish.tile.expr import Argument, Call, operations, walk
 from burnish.tile.footprint import lifetimes
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
@@ -107,11 +107,15 @@ class Workload:
     lifetimes: Mapping[str, Lifetime]
     """Of the scratch tensors that take memory of their own."""
     copied: Mapping[str, Lifetime]
-    """Of the inputs that are copied into scratch before they are used."""
+    """Of the inputs that are copied into scratch before they are used, where they are short."""
+    turned: Mapping[str, Lifetime]
+    """Of those that are copied however long they are."""
     unit: UnitSpec = CORE
     """What it is computed on."""
     picked: Mapping[str, Mapping[int, Picked]] = field(default_factory=dict)
     """Of tensors that are only read so (a table of words), dimensions whose indices are fetched."""
+    orders: Layouts = field(default_factory=dict)
+    """Of tensors whose dimensions lie in another order than their own, that order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +167,13 @@ def workload(
         choices = _choices(op, memory, innermost.get(op.output))
         nests.append(_facts(op, memory, known, choices, op.output in inside.values()))
         known |= {op.output, *op.inputs}
-    copied = _copied(group, memory, unit)
+    types, constants = graph.tensors, graph.constants
+    across = _read_from_memory(group, memory, lambda op: turned(op, types, constants, orders))
+    near = _read_from_memory(group, memory, lambda op: colliding(op, types, orders, unit))
+    copied = {name: life for name, life in near.items() if name not in across}
     return Workload(
-        group, graph, tuple(nests), group.inputs, accesses(group), lives, copied, unit,
-        _picked(group),
+        group, graph, tuple(nests), group.inputs, accesses(group), lives, copied, across, unit,
+        _picked(group), memory.orders,
     )  # fmt: skip
 
 
@@ -184,12 +191,15 @@ def _picked(group: Group) -> dict[str, dict[int, Picked]]:
     return found
 
 
-def _copied(group: Group, memory: _Memory, unit: UnitSpec) -> dict[str, Lifetime]:
+def _read_from_memory(
+    group: Group, memory: _Memory, found: Callable[[TileOp], Iterator[int]]
+) -> dict[str, Lifetime]:
+    """Return the inputs, no constants, that are found among the reads of nests."""
     from_memory = set(group.inputs) - memory.graph.constants.keys()
     return {
         op.reads[position].tensor: Lifetime(number, number)
         for number, op in enumerate(group.ops)
-        for position in colliding(op, memory.graph.tensors, memory.orders, unit)
+        for position in found(op)
         if op.reads[position].tensor in from_memory
     }
 
