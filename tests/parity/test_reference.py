@@ -12,7 +12,8 @@ import pytest
 from burnish.core.arrays import Arrays
 from burnish.feeds.feed import Feeds
 from burnish.meaning.evaluate import Evaluator
-from burnish.parity.reference import run_reference
+from burnish.parity.examine import ROUNDED_AS_FAR
+from burnish.parity.reference import UNJUDGED, run_reference
 from burnish.store.stored import StoredModel
 
 MODEL = """
@@ -90,6 +91,24 @@ def test_where_meaning_takes_too_long_outputs_may_be_as_far_as_roundings_take_th
         .judged(model, "f32", {"y": RIGHT - drift})
         .sample.passed
     )
+
+
+@pytest.mark.parametrize(("factor", "longest_s", "said"), [
+    (1.0, 0.0, []),
+    (1 + 5e-5, 1e6, []),
+    (1 + 5e-5, 0.0, [f"{UNJUDGED}: the time ran out"]),
+    (1 + 1e-3, 0.0, [f"{UNJUDGED}: the time ran out", f"y: {ROUNDED_AS_FAR}"]),
+])  # fmt: skip
+def test_what_was_judged_without_truth_or_forgiven_says_so(
+    tmp_path: Path, factor: float, longest_s: float, said: list[str]
+) -> None:
+    model = stored(tmp_path)
+    reference = run_reference(
+        model, FEEDS, alike=lambda _: {"y": RIGHT * np.float32(1.001)}, longest_s=longest_s
+    )
+    found = reference.judged(model, "f32", {"y": RIGHT * np.float32(factor)})
+    assert found.sample.passed
+    assert list(found.doubts) == said
 
 
 def test_how_far_roundings_take_a_model_is_found_out_once_for_all_engines(tmp_path: Path) -> None:

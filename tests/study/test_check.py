@@ -101,6 +101,40 @@ def test_a_mask_that_is_ignored_is_found_out() -> None:
     assert "mask" in result.report.misses[0].reason
 
 
+def guarded_softmax(low: float) -> ir.Model:
+    """Return scores of which nothing is left where a row is masked throughout, if by -inf."""
+    graph = Graph()
+    scores = graph.input("scores", ["b", 4, "s", "s"])
+    given = graph.input("attention_mask", ["b", "s"], ir.DataType.INT64)
+    kept = graph.op("Cast", graph.op("Unsqueeze", given, np.array([1, 2])), to=ir.DataType.BOOL)
+    mask = graph.op("Where", kept, np.float32(0), np.float32(low))
+    found = graph.op("Softmax", graph.op("Add", scores, mask))
+    return graph.model(graph.op("Where", graph.op("IsNaN", found), np.float32(0), found))
+
+
+def unguarded(match: Match, builder: Builder) -> ir.Value:
+    added = builder.node("Add", list(match.values.values()), like=match.output)
+    return builder.node("Softmax", [added], like=match.output)
+
+
+@pytest.mark.parametrize(("low", "is_kept"), [(-np.inf, False), (-1e9, True)])
+def test_a_guard_of_rows_that_are_masked_throughout_is_missed_where_they_can_be(
+    low: float, is_kept: bool
+) -> None:
+    def find(node: ir.Node, _facts: object) -> Match | None:
+        if node.op_type != "Where" or not node.outputs[0].is_graph_output():
+            return None
+        add, softmax, guard = list(node.graph or ())[-4:-1]
+        scores, mask = add.inputs
+        return Match((add, softmax, guard, node), node.outputs[0], {"x": scores, "y": mask})
+
+    mine = Rule("mine", "a --> b", frozenset({"Where"}), find, unguarded)
+    with region_check() as check:
+        result = rewritten(guarded_softmax(low), mine, check)
+    assert ("IsNaN" not in operators(result)) == is_kept
+    assert check.report.undone == (not is_kept)
+
+
 def test_places_of_the_same_structure_are_tried_once() -> None:
     graph = Graph()
     x = graph.input("x", ["n", 8])

@@ -7,10 +7,12 @@ import pytest
 from burnish.core.errors import MissingCapabilityError
 from burnish.core.tensors import TensorSpec
 from burnish.rewrite.extract import as_model, part
+from burnish.rewrite.facts import Facts
 from burnish.study.check_feeds import (
     CheckSample,
     _filled,
     bind,
+    may_be_empty,
     samples,
     shape_of,
     whole_samples,
@@ -84,6 +86,50 @@ def test_whole_models_are_fed_by_the_names_of_their_inputs() -> None:
     assert [one.kind for one in found] == ["right", "left", "plain"]
     assert found[0].arrays["input_ids"].shape == (2, 7)
     assert found[0].arrays["input_ids"].max() < 10
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_whole_models_that_ask_what_is_no_number_have_a_row_that_is_masked(guarded: bool) -> None:
+    graph = Graph()
+    mask = graph.input("attention_mask", ["batch", "sequence"], ir.DataType.INT64)
+    scores = graph.op("Log", graph.op("Cast", mask, to=ir.DataType.FLOAT))
+    model = graph.model(graph.op("IsNaN" if guarded else "Neg", scores))
+    cut = part(list(model.graph.outputs), ())
+    found = {one.kind: one for one in whole_samples(cut, as_model(cut, model, "part"))}
+    assert ("empty" in found) == guarded
+    for kind, one in found.items():
+        rows = one.arrays["attention_mask"].any(axis=-1)
+        assert rows.tolist() == [True, kind != "empty"]
+
+
+@pytest.mark.parametrize("dtype", [ir.DataType.BOOL, ir.DataType.FLOAT, ir.DataType.FLOAT16])
+def test_masks_of_guarded_scores_leave_nothing_of_every_second_row(dtype: ir.DataType) -> None:
+    graph = Graph(dtype=dtype)
+    model = graph.model(graph.op("Identity", graph.input("mask", ["b", 1, "s", "t"], dtype)))
+    cut = part(list(model.graph.outputs), ())
+    small = as_model(cut, model, "part")
+    *others, one = samples(cut, small, emptied=["mask"])
+    assert "empty" not in {other.kind for other in others}
+    mask = one.arrays["mask"]
+    kept = mask if dtype == ir.DataType.BOOL else mask == 0
+    assert dtype == ir.DataType.BOOL or (kept | np.isneginf(mask)).all()
+    rows = kept.reshape(-1, mask.shape[-1]).any(axis=-1)
+    assert not rows[::2].any()
+    assert rows[1::2].all()
+
+
+@pytest.mark.parametrize(("guarded", "low", "found"), [
+    (True, -np.inf, (0,)), (True, -1e9, ()), (False, -np.inf, ()),
+])  # fmt: skip
+def test_only_what_is_asked_for_no_numbers_and_may_be_infinite_is_emptied(
+    guarded: bool, low: float, found: tuple[int, ...]
+) -> None:
+    graph = Graph()
+    kept = graph.input("kept", ["b", 1, "s", "t"], ir.DataType.BOOL)
+    mask = graph.op("Where", kept, np.float32(0), np.float32(low))
+    mask.dtype = ir.DataType.FLOAT
+    model = graph.model(graph.op("IsNaN" if guarded else "Neg", mask))
+    assert may_be_empty(part(list(model.graph.outputs), [mask]), Facts(model)) == found
 
 
 def test_a_shape_without_room_is_not_filled() -> None:

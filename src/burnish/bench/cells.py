@@ -9,7 +9,7 @@ from burnish.bench.measure import MachineState, Measurement, ParityMark, Setting
 from burnish.core import records
 from burnish.core.hashing import value_key
 
-METHOD = 3
+METHOD = 4
 """How cells are measured and judged; a change that makes old rows incomparable adds 1."""
 
 

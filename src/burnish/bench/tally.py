@@ -39,8 +39,9 @@ class SubjectTally:
         elif not mark.passed:
             note = f"not in every call or process: {mark.note}"
             self.parity = replace(mark, note=note)
-        elif (mark.max_rel or 0.0) > (first.max_rel or 0.0):
-            self.parity = mark
+        elif first.passed:
+            other, worst = sorted((mark, first), key=lambda one: one.max_rel or 0.0)
+            self.parity = replace(worst, note=worst.note or other.note)
 
     @property
     def next_round_s(self) -> float:

@@ -17,7 +17,7 @@ from burnish.parity.arithmetic import weakest
 from burnish.parity.compare import compare
 from burnish.parity.comparison import JudgedFacts, facts_of, flat
 from burnish.parity.effort import JUDGING_S
-from burnish.parity.examine import ExaminedInputs, Examiner, JudgingTerms
+from burnish.parity.examine import ROUNDED_AS_FAR, ExaminedInputs, Examiner, JudgingTerms
 from burnish.parity.noise import Noise, Step, Tensors
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import differing_inputs, pair_outputs
@@ -29,6 +29,8 @@ from burnish.parity.truth import Truth
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 
+UNJUDGED = "compared with one run only, not with what it means in real numbers"
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -37,6 +39,8 @@ class Judged:
     sample: JudgedSample
     allowed: str = ""
     """A weaker type than the reference's, which the subject computes in; empty: none."""
+    doubts: tuple[str, ...] = ()
+    """What was not judged as it should be, and what was forgiven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +72,12 @@ class Reference:
             return Judged(sample)
         strict = self._examined(model.label, facts, outputs, "")
         weaker = weakest(precision, *facts.arithmetic.values())
-        if strict.passed or weakest(self.precision, weaker) == self.precision:
-            return Judged(strict)
+        if strict.sample.passed or weakest(self.precision, weaker) == self.precision:
+            return strict
         loose = self._examined(model.label, facts, outputs, weaker)
-        return Judged(loose, weaker if loose.passed else "")
+        return dataclasses.replace(loose, allowed=weaker) if loose.sample.passed else loose
 
-    def _examined(
-        self, label: str, facts: JudgedFacts, outputs: Arrays, arithmetic: str
-    ) -> JudgedSample:
+    def _examined(self, label: str, facts: JudgedFacts, outputs: Arrays, arithmetic: str) -> Judged:
         known = self.facts.tolerances(self.precision)
         tolerances = dataclasses.replace(known, arithmetic=arithmetic or None)
         pairing = pair_outputs(self.facts.interface, facts.interface)
@@ -84,19 +86,21 @@ class Reference:
         near = compare(self.outputs, found, tolerances)
         if all(diff.passed for diff in near) and are_near(self.outputs, found, tolerances):
             # what it means in real numbers takes long to find out, and is asked in doubt only
-            return JudgedSample(label, self.feeds.bindings, near)
+            return Judged(JudgedSample(label, self.feeds.bindings, near))
         budget = Budget(self.longest_s)
         self.truth.begin(budget)
         nothing = Structure(frozenset(self.outputs), frozenset(), Suspicions())
         examiner = Examiner(
-            JudgingTerms(pairing, tolerances, nothing),
+            JudgingTerms(pairing, tolerances, nothing, drift=ROUNDED_AS_FAR),
             self.truth,
             run_written=lambda _: self.outputs,
             run_alike=self.alike,
             budget=budget,
             noises=self.noises,
         )
-        return examiner.sample(ExaminedInputs(label, self.feeds, outputs, self.outputs))
+        sample = examiner.sample(ExaminedInputs(label, self.feeds, outputs, self.outputs))
+        unjudged = [f"{UNJUDGED}: {examiner.unjudged}"] if examiner.unjudged else []
+        return Judged(sample, doubts=(*unjudged, *examiner.notes))
 
 
 class _TruthOnce(Truth):

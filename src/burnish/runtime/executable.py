@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import threading
 import time
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -284,8 +285,7 @@ class _Call:
     def loose_outputs(self) -> dict[str, Any]:
         """Return the outputs that have no fixed place, as copies of their own."""
         loose = [name for name in self._plan.outputs if self._plan.tensors[name].home != "output"]
-        values = {**self._arrays, **self._values}
-        return {name: copy.copy(values[name]) for name in loose}
+        return {name: copy.copy(ChainMap(self._values, self._arrays)[name]) for name in loose}
 
     def forget(self) -> None:
         """Let go of the caller's inputs and outputs; they are pointed to anew before a run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,11 +24,10 @@ from burnish.rewrite.facts import Facts
 from burnish.rewrite.match import Proposal
 from burnish.rewrite.rule import Refusal
 from burnish.store.stored import StoredModel
-from burnish.study.check_feeds import CheckSample, samples, whole_samples
+from burnish.study.check_feeds import CheckSample, may_be_empty, samples, whole_samples
 from burnish.study.check_meaning import PartMeaning
 from burnish.study.check_part import lighter, shrink, shrinking, size_names, tight, wide
 
-Sampler = Callable[[Part, ir.Model], Iterator[CheckSample]]
 _AS_WRITTEN = EngineOptions(threads=1, graph_level="off")
 _MOST_BYTES = 1 << 28
 """A part with more weights than this is not tried on its own."""
@@ -84,14 +83,25 @@ class _Trial:
     """A part, and how it is fed."""
 
     cut: Part
-    make: Sampler = samples
+    is_whole: bool = False
+    """Whether it begins at the inputs of the graph, and is fed by their names."""
     divisor: int = 1
     """By what the fixed sizes of its pictures are divided."""
+    emptied: tuple[int, ...] = ()
+    """The inputs that may mask whole rows."""
 
     @property
     def key(self) -> str:
         """Return what trials share that need not both be made."""
-        return f"{extract.structure(self.cut)} {self.make is whole_samples} {self.divisor}"
+        way = f"{self.is_whole} {self.divisor} {self.emptied}"
+        return f"{extract.structure(self.cut)} {way}"
+
+    def samples(self, small: ir.Model) -> list[CheckSample]:
+        """Return what the part is fed, which was cut out as `small`."""
+        if self.is_whole:
+            return list(whole_samples(self.cut, small))
+        names = [self.cut.inputs[number].name or "" for number in self.emptied]
+        return list(samples(self.cut, small, emptied=names))
 
 
 @dataclass(slots=True)
@@ -108,7 +118,7 @@ class RegionCheck:
     def __call__(self, proposal: Proposal, facts: Facts) -> Refusal | None:
         """Return how the two differ; None: they do not, or it could not be tried."""
         began = time.perf_counter()
-        outcome = self._outcome(proposal, facts.model)
+        outcome = self._outcome(proposal, facts)
         if outcome.difference and facts.options.target != "cpu" and not outcome.measured:
             outcome = _Outcome(obstacle=outcome.difference)
         self.duration_s += time.perf_counter() - began
@@ -135,24 +145,25 @@ class RegionCheck:
             proven=sum(outcome.proven for outcome in self.outcomes.values()),
         )
 
-    def _outcome(self, proposal: Proposal, model: ir.Model) -> _Outcome:
+    def _outcome(self, proposal: Proposal, facts: Facts) -> _Outcome:
         """Try ever larger parts: what fails on its own may hold with what leads to it."""
         outcome = _Outcome(obstacle="it cannot be cut out")
-        for trial in _trials(proposal, model):
-            tried = self._tried(trial, model, len(proposal.values))
+        for trial in _trials(proposal, facts):
+            tried = self._tried(trial, facts.model, len(proposal.values))
             if tried == _Outcome():
                 return tried
             outcome = tried if tried.difference or not outcome.difference else outcome
-        if outcome.obstacle and self._runs_without(proposal, model):
+        if outcome.obstacle and self._runs_without(proposal, facts):
             problem = f"only the original runs: {outcome.obstacle}"
             return _Outcome(difference=problem, measured=False)
         return outcome
 
-    def _runs_without(self, proposal: Proposal, model: ir.Model) -> bool:
+    def _runs_without(self, proposal: Proposal, facts: Facts) -> bool:
         """Return whether the original can be run on its own, where the two together cannot."""
         return any(
-            _run(dataclasses.replace(both, cut=original), model, 0, self.folder) == _Outcome()
-            for both in _trials(proposal, model)
+            _run(dataclasses.replace(both, cut=original, emptied=()), facts.model, 0, self.folder)
+            == _Outcome()
+            for both in _trials(proposal, facts)
             for original in (part(proposal.match.outputs, (*both.cut.inputs, *both.cut.weights)),)
         )
 
@@ -163,7 +174,7 @@ class RegionCheck:
         return self.outcomes[key]
 
 
-def _trials(proposal: Proposal, model: ir.Model) -> Iterator[_Trial]:
+def _trials(proposal: Proposal, facts: Facts) -> Iterator[_Trial]:
     near = tight(proposal)
     cuts = [near]
     if near.weights and _bytes(near) <= _MOST_BYTES:
@@ -171,17 +182,21 @@ def _trials(proposal: Proposal, model: ir.Model) -> Iterator[_Trial]:
         cuts.append(extract.with_weights(near))
     # Pictures come first in small: what then fails is tried in full, and what passes and should
     # not have is found where the whole model is judged.
-    yield from (_Trial(cut, divisor=by) for cut in cuts if (by := shrinking(cut)) > 1)
-    yield _Trial(near)
-    yield _Trial(tight(proposal, size_names(model)))
-    yield from map(_Trial, cuts[1:])
+    yield from (_near(cut, facts, by) for cut in cuts if (by := shrinking(cut)) > 1)
+    yield _near(near, facts)
+    yield _near(tight(proposal, size_names(facts.model)), facts)
+    yield from (_near(cut, facts) for cut in cuts[1:])
     whole = wide(proposal)
     for limit in _WEIGHTS_BYTES if _bytes(whole) > extract.LARGE_BYTES else ():
         light = lighter(proposal, limit)
         if _bytes(light) <= _MOST_BYTES and len(light.nodes) <= _MOST_NODES:
-            yield _Trial(light, whole_samples)
+            yield _Trial(light, is_whole=True)
     if _bytes(whole) <= _MOST_BYTES and len(whole.nodes) <= _MOST_NODES:
-        yield _Trial(whole, whole_samples)
+        yield _Trial(whole, is_whole=True)
+
+
+def _near(cut: Part, facts: Facts, divisor: int = 1) -> _Trial:
+    return _Trial(cut, divisor=divisor, emptied=may_be_empty(cut, facts))
 
 
 def _bytes(cut: Part) -> int:
@@ -207,7 +222,7 @@ def _run(trial: _Trial, model: ir.Model, count: int, folder: Path) -> _Outcome:
     names = [value.name or "" for value in small.graph.outputs]
     weights = [value.name or "" for value in trial.cut.weights]
     try:
-        given = list(trial.make(trial.cut, small))
+        given = trial.samples(small)
         with PartMeaning(small, names[:count], names[-count:], weights) as meaning:
             if count and (difference := meaning.difference(given)):
                 return _Outcome(difference=difference, meant=True)

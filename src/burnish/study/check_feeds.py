@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,12 +16,16 @@ from burnish.feeds import dimension
 from burnish.feeds.bind import bind as bind_by_name
 from burnish.feeds.feed import Padding
 from burnish.feeds.make import make
+from burnish.feeds.roles import Role, role_of
 from burnish.feeds.room import require_room
 from burnish.infer.constants import constant_tensor
+from burnish.infer.walk import is_standard
 from burnish.rewrite.extract import Part
+from burnish.rewrite.facts import FLOATS, Facts
+from burnish.rewrite.fusions.attention.number_range import NumberRange, range_of
 from burnish.store import onnx_files
 
-Kind = Literal["plain", "right", "left", "holes"]
+Kind = Literal["plain", "right", "left", "holes", "empty"]
 KINDS: tuple[Kind, ...] = ("plain", "right", "left", "holes")
 
 SIZES = ((2, 5, 3, 7, 4, 6, 8), (1, 3, 2, 4), (4,))
@@ -49,8 +53,13 @@ class CheckSample:
         return f"{self.kind} mask, {sizes or 'one size'}"
 
 
-def samples(cut: Part, model: ir.Model, *, seed: int = 0) -> Iterator[CheckSample]:
-    """Yield inputs for a part that was cut out as `model`: every mask kind, several sizes."""
+def samples(
+    cut: Part, model: ir.Model, *, seed: int = 0, emptied: Collection[str] = ()
+) -> Iterator[CheckSample]:
+    """Yield inputs for a part that was cut out as `model`: every mask kind, several sizes.
+
+    At last those named in `emptied`, as far as they are masks, leave nothing of every second row.
+    """
     specs = onnx_files.interface(model).inputs
     masked = any(_is_mask(spec) for spec in specs)
     tried: list[Mapping[str, int]] = []
@@ -62,6 +71,34 @@ def samples(cut: Part, model: ir.Model, *, seed: int = 0) -> Iterator[CheckSampl
         for kind in KINDS if masked and number != 1 else KINDS[:1]:
             random = np.random.default_rng([seed, number, KINDS.index(kind)])
             yield filled(cut, specs, sizes, kind, random)
+    gone = [spec.name for spec in specs if spec.name in emptied and _has_rows(spec)]
+    if gone:
+        one = filled(cut, specs, tried[0], "holes", np.random.default_rng([seed, len(SIZES)]))
+        masks = {name: _emptied(one.arrays[name]) for name in gone}
+        yield CheckSample("empty", one.sizes, {**one.arrays, **masks})
+
+
+def may_be_empty(cut: Part, facts: Facts) -> tuple[int, ...]:
+    """Return which inputs may mask whole rows, by number, where a part asks what is no number.
+
+    What is added to scores and proven to be finite leaves numbers, whatever it masks.
+    """
+    if not _asks_for_no_numbers(cut):
+        return ()
+    return tuple(
+        number
+        for number, value in enumerate(cut.inputs)
+        if value.dtype == ir.DataType.BOOL
+        or (value.dtype in FLOATS and not _is_bounded(range_of(value, facts)))
+    )
+
+
+def _asks_for_no_numbers(cut: Part) -> bool:
+    return any(is_standard(node, "IsNaN") for node in cut.nodes)
+
+
+def _is_bounded(numbers: NumberRange | None) -> bool:
+    return numbers is not None and numbers.lowest > -np.inf
 
 
 def whole_samples(cut: Part, model: ir.Model) -> Iterator[CheckSample]:
@@ -79,6 +116,18 @@ def whole_samples(cut: Part, model: ir.Model) -> Iterator[CheckSample]:
     for seed, (kind, padding) in enumerate(paddings):
         feeds = make(model, bindings=small, seed=seed, padding=padding)
         yield CheckSample(kind, feeds.bindings, {**feeds.arrays, **held})
+    if _asks_for_no_numbers(cut):
+        feeds = make(model, bindings=small, seed=len(paddings), padding="left")
+        masks = {spec.name: feeds.arrays[spec.name] for spec in specs if role_of(spec) is Role.MASK}
+        gone = {name: _without_last_row(mask) for name, mask in masks.items()}
+        yield CheckSample("empty", feeds.bindings, {**feeds.arrays, **gone, **held})
+
+
+def _without_last_row(mask: Array) -> Array:
+    """Return a mask of which the last row leaves nothing."""
+    found = mask.copy()
+    found[-1:] = 0
+    return found
 
 
 def filled(
@@ -134,6 +183,18 @@ def _is_added(spec: TensorSpec) -> bool:
     One for all samples does not tell: a picture is that, too, and no layer takes it with -3e38.
     """
     return len(spec.shape) == 4 and 1 in spec.shape[1:3] and spec.dtype[0] == "f"
+
+
+def _has_rows(spec: TensorSpec) -> bool:
+    """Return whether an input is a mask that says of each row what counts."""
+    return _is_added(spec) or (spec.dtype == "bool" and len(spec.shape) > 1)
+
+
+def _emptied(mask: Array) -> Array:
+    """Return a mask that leaves nothing of every second row."""
+    kept = np.array(mask if mask.dtype == bool else mask == 0)
+    kept.reshape(-1, max(mask.shape[-1], 1))[::2] = False
+    return kept if mask.dtype == bool else np.where(kept, 0.0, -np.inf).astype(mask.dtype)
 
 
 def _filled(

@@ -40,7 +40,7 @@ def judge_of(subjects: Sequence[BenchSubject], written: StoredModel, feeds: Feed
             found = compared(label, placement, outputs)
             if not _draws(models[label]):
                 return found
-            drawn[label] = dataclasses.replace(found, note=found.note or DRAWN)
+            drawn[label] = dataclasses.replace(found, note=_joined(found.note, DRAWN))
         return drawn[label]
 
     def compared(label: str, placement: Placed, outputs: Arrays) -> ParityMark:
@@ -50,7 +50,7 @@ def judge_of(subjects: Sequence[BenchSubject], written: StoredModel, feeds: Feed
             return mark(found)
         cosine = min((diff.cosine for diff in found.sample.diffs), default=0.0)
         own = mark(_reference(model, feeds).judged(model, placement.precision, outputs))
-        note = f"pruned: cosine {cosine:.4f} to the first"
+        note = _joined(f"pruned: cosine {cosine:.4f} to the first", own.note)
         return dataclasses.replace(own, allowed="itself", note=note) if own.passed else own
 
     return judge
@@ -96,6 +96,10 @@ def mark(judged: Judged) -> ParityMark:
     return ParityMark(
         passed=sample.passed,
         max_rel=max((diff.max_rel for diff in sample.diffs), default=None),
-        note=sample.problem or "; ".join(wrong),
+        note=_joined(sample.problem, *wrong, *judged.doubts),
         allowed=judged.allowed,
     )
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
