@@ -248,7 +248,7 @@ def floor_s(plan: Plan) -> float:
     import math
 
     from burnish.core.tensors import BITS
-    from burnish.tile.workload import is_contraction
+    from burnish.tile.vectors import is_contraction
 
     graph = plan.graph
     flops = sum(

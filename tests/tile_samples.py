@@ -11,6 +11,7 @@ from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, at
 from burnish.tile.semantics import NestBuilder, Reduction, axes_for
+from burnish.tile.workload import NestFacts, workload
 
 F32 = "f32"
 
@@ -206,3 +207,15 @@ def attention(heads: int, tokens: int, width: int) -> TileGraph:
     """Return softmax(q · k) · v, for each head."""
     sketch = Sketch(q=(heads, tokens, width), k=(heads, width, tokens), v=(heads, tokens, width))
     return sketch.graph(sketch.matmul(sketch.softmax(sketch.matmul("q", "k")), "v"))
+
+
+def facts_of_nest(graph: TileGraph, output: str) -> NestFacts:
+    """Return what is known of a nest among all others."""
+    found = workload(whole(graph), graph).nests
+    return next(nest for nest in found if nest.op.output == output)
+
+
+def facts_alone(graph: TileGraph, output: str) -> NestFacts:
+    """Return what is known of a nest in a kernel of its own."""
+    op = next(op for op in graph.ops if op.output == output)
+    return workload(Group((op,), (output,)), graph).nests[0]

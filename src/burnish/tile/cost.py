@@ -20,7 +20,8 @@ from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, propagate, shift
 from burnish.tile.schedule import Schedule
 from burnish.tile.traffic import Traffic, piece_bytes, traffic
-from burnish.tile.workload import FLOPS_PER_OPERATION, NestFacts, ReadFacts, VectorChoice, Workload
+from burnish.tile.vectors import VectorChoice
+from burnish.tile.workload import FLOPS_PER_OPERATION, NestFacts, ReadFacts, Workload
 
 PUSHED_OUT = 0.5
 """Of what a unit's own memory could still hold when a kernel begins, what others have pushed out: a

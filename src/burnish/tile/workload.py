@@ -6,28 +6,27 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Literal
 
 from burnish.core.placing import Lifetime
 from burnish.core.tensors import BITS, FLOATS
 from burnish.hw.unit import CORE, UnitSpec
-from burnish.tile.collisions import Layouts, colliding, stride, turned
-from burnish.tile.expr import Argument, Call, operations, walk
+from burnish.tile.collisions import Layouts, colliding, turned
+from burnish.tile.expr import Argument, operations, walk
 from burnish.tile.footprint import lifetimes
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, axes_of, coefficient, fetches_of
 from burnish.tile.region import Accesses, accesses
+from burnish.tile.vectors import (
+    GroupMemory,
+    VectorChoice,
+    is_contraction,
+    used_reads,
+    vector_choices,
+)
 
 FLOPS_PER_OPERATION = 2
 """A multiply-add counts two in a device's peak rate, and every other operation takes its place."""
-
-Lying = Literal["same", "side by side", "near", "apart"]
-"""How a read's elements for neighbouring lanes of a vector lie; near: a few elements apart."""
-
-_NEAR = 4
-"""Strides up to this one share most cache lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +39,6 @@ class ReadFacts:
     """Elements per element of the output."""
     free: tuple[int, ...]
     """Spatial axes that it does not depend on, by position: one load serves several outputs."""
-
-
-@dataclass(frozen=True, slots=True)
-class VectorChoice:
-    """A way to lay vectors: along spatial axes that are walked as one, or along a reduced axis."""
-
-    positions: tuple[int, ...]
-    """The spatial axes, the innermost first; empty: a reduced axis."""
-    reduced_length: int
-    lying: tuple[Lying, ...]
-    """For each read, constants laid out for it."""
-    unpacked: tuple[Lying, ...]
-    """The same where constants stay as they are: tiles do not begin with whole vectors of them."""
-    output_apart: bool
-    """Whether each lane is written to another place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,35 +102,6 @@ class Workload:
     """Of tensors whose dimensions lie in another order than their own, that order."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Memory:
-    """Where the tensors of a group are, and how they lie."""
-
-    graph: TileGraph
-    scratch: frozenset[str]
-    orders: Layouts
-
-    def stride(self, read: Read, axis: Axis) -> int | None:
-        kind = self.graph.tensors[read.tensor]
-        return stride(read, axis, kind, self.orders.get(read.tensor))
-
-    def lying(self, read: Read, axis: Axis, *, packed: bool = True) -> Lying:
-        if read.tensor in self.scratch or (packed and read.tensor in self.graph.constants):
-            # laid out for its reader
-            steps = [step for index in read.index if (step := coefficient(index, axis)) != 0]
-            if len(steps) > 1:
-                return "apart"
-            return _by_stride(steps[0] if steps else 0)
-        return _by_stride(self.stride(read, axis))
-
-    def longer(self, op: TileOp, innermost: int | None) -> list[int]:
-        """Return the axes of a nest with more than one point, the outermost in memory first."""
-        order = self.orders.get(op.output, tuple(range(len(op.spatial))))
-        if innermost is not None:
-            order = (*(place for place in order if place != innermost), innermost)
-        return [place for place in order if op.spatial[place].extent > 1]
-
-
 def workload(
     group: Group, graph: TileGraph, orders: Layouts | None = None, unit: UnitSpec = CORE
 ) -> Workload:
@@ -154,7 +109,7 @@ def workload(
 
     `orders` has the tensors whose dimensions lie in another order than their own.
     """
-    memory = _Memory(graph, frozenset(group.scratch), orders or {})
+    memory = GroupMemory(graph, frozenset(group.scratch), orders or {})
     inside = padded_in_place(group)
     lives = lifetimes(group)
     for source, padded in inside.items():
@@ -164,7 +119,7 @@ def workload(
     known: set[str] = set()
     innermost = _innermost_dimensions(group, memory)
     for op in group.ops:
-        choices = _choices(op, memory, innermost.get(op.output))
+        choices = vector_choices(op, memory, innermost.get(op.output))
         nests.append(_facts(op, memory, known, choices, op.output in inside.values()))
         known |= {op.output, *op.inputs}
     types, constants = graph.tensors, graph.constants
@@ -192,7 +147,7 @@ def _picked(group: Group) -> dict[str, dict[int, Picked]]:
 
 
 def _read_from_memory(
-    group: Group, memory: _Memory, found: Callable[[TileOp], Iterator[int]]
+    group: Group, memory: GroupMemory, found: Callable[[TileOp], Iterator[int]]
 ) -> dict[str, Lifetime]:
     """Return the inputs, no constants, that are found among the reads of nests."""
     from_memory = set(group.inputs) - memory.graph.constants.keys()
@@ -219,7 +174,7 @@ def padded_in_place(group: Group) -> dict[str, str]:
     }
 
 
-def _innermost_dimensions(group: Group, memory: _Memory) -> dict[str, int]:
+def _innermost_dimensions(group: Group, memory: GroupMemory) -> dict[str, int]:
     """Return which dimension of scratch tensors lies innermost, where a reader's vectors decide.
 
     The anchor's vectors run as its output lies; what it reads along them lies so, and so on back.
@@ -239,14 +194,6 @@ def _innermost_dimensions(group: Group, memory: _Memory) -> dict[str, int]:
     return result
 
 
-def is_contraction(op: TileOp) -> bool:
-    """Say whether a nest is a sum of products of two different reads."""
-    match op.body:
-        case Call("multiply", (left, right), _) if op.combine == "sum":
-            return bool(arguments_of(left)) and bool(arguments_of(right)) and left != right
-    return False
-
-
 def _only_pads(op: TileOp) -> bool:
     if op.reduced or len(op.reads) != 1 or not isinstance(op.body, Argument):
         return False
@@ -258,7 +205,7 @@ def _only_pads(op: TileOp) -> bool:
 
 def _facts(
     op: TileOp,
-    memory: _Memory,
+    memory: GroupMemory,
     known: set[str],
     choices: tuple[VectorChoice, ...],
     in_place: bool,
@@ -268,7 +215,7 @@ def _facts(
     points = op.terms
     per_point = _per_point(op, graph)
     after = operations(op.finish) if op.finish else 0
-    reads = _used_reads(op)
+    reads = used_reads(op)
     widths = {read.tensor: BITS[graph.tensors[read.tensor].dtype] / 8 for read, _ in reads}
     output_bytes = BITS[op.dtype] / 8
     again = {name: width for name, width in widths.items() if name in known}
@@ -309,14 +256,6 @@ def _per_point(op: TileOp, graph: TileGraph) -> int:
     return operations(op.body) + bool(op.reduced)
 
 
-def _used_reads(op: TileOp) -> list[tuple[Read, bool]]:
-    """Return the reads that expressions use, and those of fetched indices; whether in the body."""
-    inside = set(arguments_of(op.body))
-    after = set(arguments_of(op.finish)) if op.finish else set()
-    used = [(op.reads[k], k in inside) for k in sorted(inside | after)]
-    return used + [(Read(each.tensor, each.index), True) for each in dict.fromkeys(op.fetches)]
-
-
 def _rate_dtype(op: TileOp, graph: TileGraph) -> str:
     """Return the type that the units multiply: the operands', where a body only widens them."""
     if is_contraction(op):
@@ -332,78 +271,3 @@ def _rate_dtype(op: TileOp, graph: TileGraph) -> str:
 def _free(read: Read, op: TileOp) -> tuple[int, ...]:
     used = {axis for index in read.indices for axis in axes_of(index)}
     return tuple(position for position, axis in enumerate(op.spatial) if axis not in used)
-
-
-def _choices(op: TileOp, memory: _Memory, innermost: int | None) -> tuple[VectorChoice, ...]:
-    reads = [read for read, _ in _used_reads(op)]
-    longer = memory.longer(op, innermost)
-    result: list[VectorChoice] = []
-
-    def add(positions: tuple[int, ...], *, apart: bool) -> None:
-        axis = op.spatial[positions[0]]
-        lying = tuple(memory.lying(read, axis) for read in reads)
-        unpacked = tuple(memory.lying(read, axis, packed=False) for read in reads)
-        result.append(VectorChoice(positions, 0, lying, unpacked, output_apart=apart))
-
-    if longer:
-        add(_joined(op, longer[::-1], reads, memory), apart=False)
-    if longer[:-1]:
-        # scratch that nobody reads in vectors may be laid out with any axis innermost
-        for position in _across(op, longer[:-1], reads, memory):
-            add((position,), apart=innermost is not None or op.output not in memory.scratch)
-    for axis in _summed_along(op):
-        lying = tuple(memory.lying(read, axis) for read in reads)
-        result.append(VectorChoice((), axis.extent, lying, lying, output_apart=False))
-    return tuple(result)
-
-
-def _across(op: TileOp, positions: list[int], reads: list[Read], memory: _Memory) -> Iterator[int]:
-    """Yield the longest of these axes; of a product also the longest that suits all its reads.
-
-    Kernels put channels into vectors however many rows an image has.
-    """
-    first, *others = sorted(positions, key=lambda position: -op.spatial[position].extent)
-    yield first
-    for position in others if is_contraction(op) else ():
-        if {memory.lying(read, op.spatial[position]) for read in reads} <= {"same", "side by side"}:
-            yield position
-            return
-
-
-def _summed_along(op: TileOp) -> Iterator[Axis]:
-    """Yield the reduced axes that vectors may run along: of a plain sum, all of them.
-
-    A product sums its operands in the order in which they are walked.
-    """
-    longer = [axis for axis in op.reduced if axis.extent > 1]
-    yield from longer[-1:] if is_contraction(op) else longer
-
-
-def _joined(
-    op: TileOp, positions: list[int], reads: list[Read], memory: _Memory
-) -> tuple[int, ...]:
-    """Return the innermost axes that can be walked as one.
-
-    Each step of the outer axis is as long in memory as all of the inner one, for every read.
-    """
-    result = positions[:1]
-    for inner, outer in pairwise(positions):
-        extent = op.spatial[inner].extent
-        for read in reads:
-            steps = [memory.stride(read, op.spatial[position]) for position in (inner, outer)]
-            if read.guards or None in steps or steps[1] != (steps[0] or 0) * extent:
-                return tuple(result)
-        result.append(outer)
-    return tuple(result)
-
-
-def _by_stride(stride: int | None) -> Lying:
-    match stride:
-        case 0:
-            return "same"
-        case 1:
-            return "side by side"
-        case int() if 0 < stride <= _NEAR:
-            return "near"
-        case _:
-            return "apart"

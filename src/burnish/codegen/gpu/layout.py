@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from burnish.tile.graph import Read, TileGraph, TileOp
 from burnish.tile.index import Axis, Index, axes_of
-from burnish.tile.workload import is_contraction
+from burnish.tile.vectors import is_contraction
 
 Order = tuple[int, ...]
 """Dimensions of a tensor, outermost in memory first."""

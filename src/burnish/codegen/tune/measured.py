@@ -33,7 +33,7 @@ from burnish.tile.group import Group
 from burnish.tile.lower import named, operator, tensor_type
 from burnish.tile.measures import traffic_bytes
 from burnish.tile.partition import Fusion
-from burnish.tile.workload import is_contraction
+from burnish.tile.vectors import is_contraction
 
 LOOK = 3
 """Schedules that are tried of every group before any is searched further."""
