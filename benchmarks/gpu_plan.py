@@ -248,13 +248,13 @@ def floor_s(plan: Plan) -> float:
     import math
 
     from burnish.core.tensors import BITS
-    from burnish.tile.vectors import is_contraction
+    from burnish.tile.vectors import is_sum_of_products
 
     graph = plan.graph
     flops = sum(
         2.0 * math.prod(op.shape) * math.prod(axis.extent for axis in op.reduced)
         for op in graph.ops
-        if is_contraction(op)
+        if is_sum_of_products(op)
     )
     seen = {*graph.inputs, *graph.outputs, *graph.constants}
     moved = sum(graph.tensors[name].size * BITS[graph.tensors[name].dtype] / 8 for name in seen)

@@ -8,7 +8,7 @@ from burnish.tile.group import Group
 from burnish.tile.index import Axis, at
 from burnish.tile.parse import parse
 from burnish.tile.semantics import Reduction
-from burnish.tile.vectors import is_contraction
+from burnish.tile.vectors import is_sum_of_products
 from burnish.tile.workload import workload
 from tile_samples import (
     Sketch,
@@ -23,10 +23,10 @@ from tile_samples import (
 
 def test_sums_of_products_are_contractions() -> None:
     ops = scores(8, 4, 16).ops
-    assert [is_contraction(op) for op in ops] == [True, False, False, False, False]
+    assert [is_sum_of_products(op) for op in ops] == [True, False, False, False, False]
     squares = feed_forward(4, 4, 8).ops[1]
     assert squares.output == "variance$0"
-    assert not is_contraction(squares)
+    assert not is_sum_of_products(squares)
 
 
 def test_whole_inner_axes_are_walked_as_one() -> None:

@@ -91,7 +91,7 @@ def vector_choices(
     return tuple(result)
 
 
-def is_contraction(op: TileOp) -> bool:
+def is_sum_of_products(op: TileOp) -> bool:
     """Say whether a nest is a sum of products of two different reads."""
     match op.body:
         case Call("multiply", (left, right), _) if op.combine == "sum":
@@ -116,7 +116,7 @@ def _across(
     """
     first, *others = sorted(positions, key=lambda position: -op.spatial[position].extent)
     yield first
-    for position in others if is_contraction(op) else ():
+    for position in others if is_sum_of_products(op) else ():
         if {memory.lying(read, op.spatial[position]) for read in reads} <= {"same", "side by side"}:
             yield position
             return
@@ -128,7 +128,7 @@ def _summed_along(op: TileOp) -> Iterator[Axis]:
     A product sums its operands in the order in which they are walked.
     """
     longer = [axis for axis in op.reduced if axis.extent > 1]
-    yield from longer[-1:] if is_contraction(op) else longer
+    yield from longer[-1:] if is_sum_of_products(op) else longer
 
 
 def _joined(

@@ -20,7 +20,7 @@ from burnish.tile.region import Accesses, accesses
 from burnish.tile.vectors import (
     GroupMemory,
     VectorChoice,
-    is_contraction,
+    is_sum_of_products,
     used_reads,
     vector_choices,
 )
@@ -211,7 +211,7 @@ def _facts(
     in_place: bool,
 ) -> NestFacts:
     graph = memory.graph
-    contracts = is_contraction(op)
+    contracts = is_sum_of_products(op)
     points = op.terms
     per_point = _per_point(op, graph)
     after = operations(op.finish) if op.finish else 0
@@ -251,14 +251,14 @@ _WIDENED = ("i8", "bf16")
 
 def _per_point(op: TileOp, graph: TileGraph) -> int:
     """Return the scalar operations of one step of a nest's innermost loop."""
-    if is_contraction(op) and _rate_dtype(op, graph) in _WIDENED:
+    if is_sum_of_products(op) and _rate_dtype(op, graph) in _WIDENED:
         return 2  # what multiplies them widens them itself: a product and a sum are left
     return operations(op.body) + bool(op.reduced)
 
 
 def _rate_dtype(op: TileOp, graph: TileGraph) -> str:
     """Return the type that the units multiply: the operands', where a body only widens them."""
-    if is_contraction(op):
+    if is_sum_of_products(op):
         operands = [op.reads[part.position] for part in walk(op.body) if isinstance(part, Argument)]
         types = {graph.tensors[read.tensor].dtype for read in operands}
         if types == {"u8", "i8"} and op.body.dtype == "i32":

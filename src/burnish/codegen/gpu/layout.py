@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from burnish.tile.graph import Read, TileGraph, TileOp
 from burnish.tile.index import Axis, Index, axes_of
-from burnish.tile.vectors import is_contraction
+from burnish.tile.vectors import is_sum_of_products
 
 Order = tuple[int, ...]
 """Dimensions of a tensor, outermost in memory first."""
@@ -141,7 +141,7 @@ def _rows_of_products(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str
     """
     readers = graph.consumers()
     for op in graph.ops:
-        for read in op.reads if is_contraction(op) and len(op.reduced) > 1 else ():
+        for read in op.reads if is_sum_of_products(op) and len(op.reduced) > 1 else ():
             name = read.tensor
             if name in outside or name in graph.constants or len(readers[name]) > 1:
                 continue
@@ -162,7 +162,7 @@ def _only_reads(graph: TileGraph, outside: set[str]) -> Iterator[tuple[TileOp, R
     """Yield products with what they alone read of constants."""
     readers = graph.consumers()
     for op in graph.ops:
-        for read in op.reads if is_contraction(op) else ():
+        for read in op.reads if is_sum_of_products(op) else ():
             name = read.tensor
             if name in graph.constants and name not in outside and len(readers[name]) == 1:
                 yield op, read
@@ -189,7 +189,7 @@ def _is_convolution(graph: TileGraph, op: TileOp) -> bool:
 
 def _is_transposed(graph: TileGraph, op: TileOp) -> bool:
     """Say whether a nest is a transposed convolution: each tap gives an output of its own."""
-    if not is_contraction(op) or len(op.reads) < 2:
+    if not is_sum_of_products(op) or len(op.reads) < 2:
         return False
     first, *rest = op.reads[1].index
     inner, own = set(op.reduced), set(op.spatial)
@@ -206,7 +206,7 @@ def _has_taps(graph: TileGraph, op: TileOp) -> bool:
 
     Of a batch of products each has rows and columns of its own, which outputs have too.
     """
-    if not is_contraction(op) or len(op.reads) < 2:
+    if not is_sum_of_products(op) or len(op.reads) < 2:
         return False
     read, inner = op.reads[1], set(op.reduced)
     taps = read.index[2:]

@@ -33,7 +33,7 @@ from burnish.tile.group import Group
 from burnish.tile.lower import named, operator, tensor_type
 from burnish.tile.measures import traffic_bytes
 from burnish.tile.partition import Fusion
-from burnish.tile.vectors import is_contraction
+from burnish.tile.vectors import is_sum_of_products
 
 LOOK = 3
 """Schedules that are tried of every group before any is searched further."""
@@ -273,7 +273,7 @@ def ort_candidate(group: Group, graph: TileGraph, model: ir.Model) -> OrtCandida
     Only groups with sums of products have one: elsewhere a call of ONNX Runtime costs more than it
     can gain. What the part reads and writes must be in memory around the group as well.
     """
-    if not any(is_contraction(op) for op in group.ops):
+    if not any(is_sum_of_products(op) for op in group.ops):
         raise NoCandidateError("there is no matrix product or convolution in it")
     wanted = set(group.nodes)
     nodes = [node for node in model.graph if named(node) in wanted]
