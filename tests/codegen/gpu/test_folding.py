@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import onnx
 import onnx_ir as ir
@@ -78,6 +80,19 @@ def test_scales_that_would_be_lost_stay_where_they_are() -> None:
     assert folded(graph) is graph
     graph = graph_of(BLOCK, scale=40_000.0)  # and beyond what f16 has
     assert folded(graph) is graph
+
+
+def test_a_tiny_offset_keeps_no_scale_from_being_folded_and_no_more_is_lost_than_was() -> None:
+    graph = graph_of(BLOCK)
+    offsets = np.asarray(graph.constants["b"]).copy()
+    offsets[::3] = 2.0**-14 * np.array([1.01, -0.37, 0.003, 1e-3, 0.7, -1.3, 0.11, 0.0])
+    graph = replace(graph, constants={**graph.constants, "b": offsets})
+    found = folded(graph)
+    assert "g" not in found.constants
+    x = np.zeros(graph.tensors["x"].shape, np.float16)
+    inputs: dict[str, Array] = {"x": x, "r": np.zeros(graph.tensors["r"].shape, np.float16)}
+    given, wanted = (evaluate(each, inputs)["y"].astype(np.float64) for each in (found, graph))
+    assert np.abs(given - wanted).max() <= max(2.0**-24, 2.0**-10 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize(

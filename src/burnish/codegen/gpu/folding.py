@@ -24,6 +24,9 @@ from burnish.tile.steps.unused import free_name, regraph
 
 CLOSE = {"f16": 2.0**-10, "bf16": 2.0**-7}
 """How far a column of scaled constants may be from the exact one: twice what rounding is."""
+LEAST = {"f16": 2.0**-25, "bf16": 2.0**-134}
+"""Half of the smallest step of a type: what rounding a scaled sum loses anyway, as the model does.
+An offset may be as far off. (A column of weights may not: its errors are multiplied.)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,10 @@ def _scaled(array: Array, read: Read, column: Axis, factor: Array) -> Array | No
         np.sqrt(np.square(each).sum(axis=others))
         for each in (rounded.astype(np.float64) - exact, exact)
     )
-    near = np.isfinite(error) & (error <= CLOSE[str(constant_type(array).dtype)] * size)
+    kind = str(constant_type(array).dtype)
+    near = np.isfinite(error) & (
+        error <= np.maximum(CLOSE[kind] * size, 0 if others else LEAST[kind])
+    )
     return rounded if near.all() else None
 
 
