@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.carried import carried_blocks
 from burnish.codegen.gpu.form import Form, form, places_of, window_axes
-from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, splittable, written
+from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
+from burnish.codegen.gpu.launch_parts import splittable
 from burnish.codegen.gpu.library import BY_LIBRARY
 from burnish.codegen.gpu.operands import LEAST, contracts, multiplies_f32
 from burnish.codegen.gpu.price import Price, price
@@ -22,6 +23,7 @@ from burnish.codegen.gpu.row_blocks import (
     whole_rows,
 )
 from burnish.codegen.gpu.spelling import IEEE
+from burnish.codegen.gpu.summing import SUMMED, image_sum, summed_blocks
 from burnish.codegen.schedule import Choice
 from burnish.hw.spec import HardwareSpec
 from burnish.tile.connect import NoGroupError
@@ -199,7 +201,8 @@ def priced(
         if any(each.tally.multiplied_sums for each in launches):
             # right in the interpreter, each address inside; an H200 computed nonsense, or faulted
             raise NoGroupError("a product multiplies what another one of the kernel sums up")
-        if len(launches) > 1 + (schedule.settings.get("split", 1) > 1):
+        two = SUMMED in schedule.settings or schedule.settings.get("split", 1) > 1
+        if len(launches) > 1 + two:
             raise NoGroupError("one of its outputs needs a kernel of its own")
     return Blocked(
         schedule,
@@ -212,6 +215,9 @@ def priced(
 
 def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     """Yield the settings to try for a group."""
+    if (summed := image_sum(group)) is not None:
+        image = Group(summed.ops, (summed.image.output,))
+        yield from summed_blocks(summed, target.orders, candidates(image, target))
     places = places_of(group.ops, group.anchor)
     shape = form(group.ops, group.anchor, target.orders.get(group.anchor.output), places)
     rows, columns, _ = shape.counts

@@ -22,10 +22,11 @@ from burnish.codegen.gpu.form import (
 )
 from burnish.codegen.gpu.guards import Bind, ranges
 from burnish.codegen.gpu.launch import WAITS, Launch, first_lines
+from burnish.codegen.gpu.launch_parts import LANES, LaunchPart, parts
 from burnish.codegen.gpu.library import BY_LIBRARY, by_library
-from burnish.codegen.gpu.operands import LEAST, contracts
-from burnish.codegen.gpu.parting import apart, needed
+from burnish.codegen.gpu.operands import LEAST
 from burnish.codegen.gpu.patches import WalkTurn, patch_of, turning
+from burnish.codegen.gpu.summing import ProgramSum
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.writer import KernelWriter, Value
 from burnish.core.errors import ModelError
@@ -35,35 +36,12 @@ from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, Index, at, axes_of, flatten, substitute, unflatten
 from burnish.tile.schedule import Schedule
-from burnish.tile.steps.parts import cut
 
 Orders = Mapping[str, tuple[int, ...]]
 """Tensors whose dimensions lie in memory in another order than their own, outermost first."""
 
-LONG = 2048
-"""Terms of a sum of rows that is worth forming in parts."""
-LANES = 1024
-"""Elements of a block, unless its schedule says more."""
-PROGRAMS = 256
-"""Of a launch that adds up parts; there are 78 to 148 multiprocessors."""
 SHARED_BYTES = 200_000
 """Of a multiprocessor's own memory that loads which run ahead may take."""
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchPart:
-    """What one launch computes: nests, the one whose output is cut, and what is written."""
-
-    ops: tuple[TileOp, ...]
-    outputs: tuple[str, ...]
-    """The anchor's last."""
-    scratch: frozenset[str] = frozenset()
-    """Tensors that only launches of the same group see."""
-
-    @property
-    def anchor(self) -> TileOp:
-        """Return the nest whose output is cut into blocks."""
-        return next(op for op in self.ops if op.output == self.outputs[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,23 +89,17 @@ def written(
     settings = schedule.settings
     types = dict(graph.tensors)
     result = []
-    for part in parts(group, target, settings.get("split", 1)):
+    for part in parts(group, target.orders, settings):
         anchor = part.anchor
         types.setdefault(anchor.output, TensorType(anchor.dtype, anchor.shape))
-        summing = settings.get("split", 1) > 1 and anchor.output not in part.scratch
+        types |= {part.sums.tensor: part.sums.type} if part.sums else {}
         if math.prod(anchor.shape):
-            own = _adding(anchor) if summing else settings
+            own = part.blocks or settings
             result.append(_written(part, own, types, target, frozenset(graph.constants)))
     if BY_LIBRARY in settings:
         launch = by_library(group, result[0].launch, graph.tensors, target.orders)
         result[0] = replace(result[0], launch=launch)
     return tuple(result)
-
-
-def _adding(anchor: TileOp) -> Mapping[str, int]:
-    """Return blocks for what adds up parts: so many programs that no multiprocessor is idle."""
-    fits = power_of_two(math.prod(anchor.shape) // PROGRAMS)
-    return {"lanes": min(max(fits, 128), LANES)}
 
 
 def refusal(group: Group, graph: TileGraph) -> str | None:
@@ -140,46 +112,6 @@ def refusal(group: Group, graph: TileGraph) -> str | None:
             if (found := spelling.refusal(expr)) is not None:
                 return found
     return None
-
-
-def parts(group: Group, target: GpuTarget, split: int = 1) -> tuple[LaunchPart, ...]:
-    """Return what is launched for a group: outputs that the anchor's programs cannot store first.
-
-    With `split`, the sums of its only product are formed in so many parts, and added up by a
-    launch of their own: few rows keep few programs busy otherwise.
-    """
-    if split > 1:
-        product = splittable(group)
-        assert product is not None
-        first, second = cut(product, split)
-        ops = tuple(second if op is product else op for op in group.ops)
-        before = needed(Group((*_before(group, product), first), (first.output,)), first.output, ())
-        after = LaunchPart(
-            needed(Group(ops, group.outputs), group.outputs[-1], ()),
-            group.outputs, frozenset({first.output}),
-        )  # fmt: skip
-        return LaunchPart(before, (first.output,), frozenset({first.output})), after
-    alone = apart(group, target.orders.get(group.anchor.output))
-    together = tuple(name for name in group.outputs if name not in alone)
-    result: list[LaunchPart] = []
-    for number, name in enumerate((*alone, group.anchor.output)):
-        own = together if number == len(alone) else (name,)
-        result.append(LaunchPart(needed(group, name, alone[:number]), own))
-    return tuple(result)
-
-
-def splittable(group: Group) -> TileOp | None:
-    """Return the product, or else the long sum, that can be formed in parts; None: neither."""
-    products = [op for op in group.ops if contracts(op)]
-    sums = [op for op in group.ops if op.combine == "sum" and op.terms >= LONG]
-    found = products or sums
-    if len(found) != 1 or len(group.outputs) > 1:
-        return None
-    return found[0]
-
-
-def _before(group: Group, op: TileOp) -> tuple[TileOp, ...]:
-    return group.ops[: group.ops.index(op)]
 
 
 def block_sizes(shape: Form, settings: Mapping[str, int]) -> tuple[int, int]:
@@ -221,6 +153,7 @@ def _written(
     begun = len(writer.scopes[0].lines)  # nothing is loaded before here
     frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
     lead = carry(writer, anchor, places, patch) if CARRIED in settings else 0
+    adding_up = ProgramSum(writer, part.sums, looped=patch.turns > 1) if part.sums else None
     with turning(writer, patch.turns, lead) as turn:
         found = []
         for bind in patch.places(steps, axes, turn.index):
@@ -231,6 +164,10 @@ def _written(
         # no load waits behind a store that might change what it reads
         for name, value, bound in found:
             _store(writer, name, value, bound, frame, turn)
+            if adding_up is not None:
+                adding_up.add(value, turn)
+    if adding_up is not None:
+        adding_up.store(next(axis for axis in writer.starts if axis.name == "m"))
     first = first_lines(programs, settings.get("warps", 4))
     writer.scopes[0].lines[begun:begun] = _begun(writer, target, first)
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)

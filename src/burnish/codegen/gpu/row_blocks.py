@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import Form
-from burnish.codegen.gpu.kernel import Orders, splittable
+from burnish.codegen.gpu.kernel import Orders
+from burnish.codegen.gpu.launch_parts import splittable
 from burnish.tile.graph import TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import axes_of
