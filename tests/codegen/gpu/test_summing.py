@@ -110,8 +110,8 @@ def test_programs_whose_sums_are_not_whole_have_no_such_kernel() -> None:
             priced(group, Schedule((), settings=own), graph, load("nvidia-h200"), target)
     begun = [each for each in candidates(group, target) if SUMMED in each]
     assert begun
-    for own in begun:
-        priced(group, Schedule((), settings=own), graph, load("nvidia-h200"), target)
+    for each in begun:
+        priced(group, Schedule((), settings=each), graph, load("nvidia-h200"), target)
 
 
 @pytest.mark.parametrize(
