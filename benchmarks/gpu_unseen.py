@@ -1,8 +1,8 @@
 """Models for `gpu_kernels.py` that no kernel, rule or price was made on.
 
-`networks.NAME` is a function of `networks.py`, `timm.NAME` a model of timm with random weights, and
-the names of `PUBLISHED` are configurations of `transformers`. They are modules of fp16 with one
-input, at the batch that is asked for.
+`networks.NAME` is a function of `networks.py` (or of another file of `PLACES`), `timm.NAME` a model
+of timm with random weights, and the names of `PUBLISHED` are configurations of `transformers`. They
+are modules of fp16 at the batch that is asked for.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ from torch import Tensor, nn
 
 from burnish.zoo.entry import BuiltModel
 
+PLACES = (
+    "networks", "breadth_fields", "breadth_images", "breadth_pictures", "breadth_signals",
+    "breadth_tokens",
+)  # fmt: skip
+"""Files beside this one that have networks."""
 STILL = 1e-2
 """A scale up to which a branch that it scales would be lost among roundings."""
 
@@ -47,11 +52,10 @@ def is_unseen(name: str) -> bool:
 
 def built(name: str, batch: int) -> BuiltModel:
     """Return a model in fp16 with its inputs, as the zoo returns its own."""
-    network, (given,) = _factory(name)()
+    network, inputs = _factory(name)()
     _stirred(network)
-    floats = given.is_floating_point()
-    whole = _more(given, batch).half() if floats else _more(given, batch)
-    return BuiltModel(_Flat(network.half()).eval(), {"given": whole}, {}, ("found",), {})
+    given = {"given" if not n else f"given_{n}": _fed(each, batch) for n, each in enumerate(inputs)}
+    return BuiltModel(_Flat(network.half()).eval(), given, {}, ("found",), {})
 
 
 def _factory(name: str) -> Callable[[], Built]:
@@ -59,8 +63,8 @@ def _factory(name: str) -> Callable[[], Built]:
     place, _, own = name.partition(".")
     if name in PUBLISHED:
         return PUBLISHED[name]
-    if place == "networks":
-        found: Callable[[], Built] = getattr(importlib.import_module("networks"), own)
+    if place in PLACES:
+        found: Callable[[], Built] = getattr(importlib.import_module(place), own)
         return found
 
     @seeded
@@ -72,9 +76,10 @@ def _factory(name: str) -> Callable[[], Built]:
     return of_timm
 
 
-def _more(given: Tensor, batch: int) -> Tensor:
-    """Return so many different samples."""
-    return torch.cat([given.roll(7 * number, -1) for number in range(batch)])
+def _fed(given: Tensor, batch: int) -> Tensor:
+    """Return so many different samples, numbers in fp16."""
+    whole = torch.cat([given.roll(7 * number, -1) for number in range(batch)])
+    return whole.half() if given.is_floating_point() else whole
 
 
 def _stirred(network: nn.Module) -> None:
@@ -95,7 +100,7 @@ class _Flat(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, given: Tensor) -> tuple[Tensor]:
+    def forward(self, *given: Tensor) -> tuple[Tensor]:
         """Return what the network gives first."""
-        found = self.network(given)
+        found = self.network(*given)
         return (found[0] if isinstance(found, tuple | list) else found,)
