@@ -8,6 +8,7 @@
 # what each part said. LEDGER: what an earlier lease brought back; it goes on from there.
 # EXPORTS: a folder of exports that are restored here (referred.py); what it lacks is exported.
 # LATER: groups that are begun when no other waits.
+# WIDE: processors of exports and groups that compute much (default: restormer=3).
 # LEAST: seconds that each group has, if there are so many (default 180: all have their turn; more,
 # where another lease goes on: a group that is cut off is opened once more then).
 # onnxruntime-gpu may lie unpacked in ORT_SITE (default: /tmp/ortgpu). Afterwards, on any machine:
@@ -56,7 +57,7 @@ trap 'exit 143' TERM INT
 python3 benchmarks/side_by_side.py "${STUDY:-examples/studies/h200.toml}" -o "$work" \
     --ledger "$ledger" --seconds $((limit - ($(date +%s) - began) - 15)) --cpus "${CPUS:-}" \
     ${EXPORTS:+--carried "$EXPORTS"} ${LATER:+--later "$LATER"} \
-    --wide restormer=3 --least "${LEAST:-180}" ${SMALL:+--small} \
+    --wide "${WIDE:-restormer=3}" --least "${LEAST:-180}" ${SMALL:+--small} \
     --whole bsrn-batch64,bert-base-batch32-sequence512,restormer-batch1 \
     >> "$results/timeline.txt" 2>&1 &
 wait $!

@@ -35,16 +35,17 @@ from burnish.store import layout
 from burnish.study.study_file import StudyFile, StudyModel, read
 
 VARIANT = "dynamo"
-LEAST_EXPORT_S, LEAST_GROUP_S = 150.0, 90.0
+LEAST_EXPORT_S, LEAST_GROUP_S = 150.0, 150.0
 """What is not begun any more when less time is left."""
-LAST_S = 60.0
-"""Behind a budget: what a group may take that was opening an engine when the budget ended."""
+LAST_S = 90.0
+"""Behind a budget: what a group may take that was opening an engine when the budget ended; one that
+is ended before it has written what it measured."""
 FEWEST_PROCESSES = 3
 
 
 @dataclass
 class Group:
-    """One model at one size: measured on one processor."""
+    """One model at one size: measured on one processor, or those that it is given."""
 
     model: StudyModel
     sizes: dict[str, int]
@@ -125,7 +126,8 @@ class SideBySide:
         begun = len(self.running)
         while self.free and (group := self._ready()) is not None:
             self.groups.remove(group)
-            self._start(group, [self.free.pop(0)])
+            wide = min(len(self.free), self.asked.wide.get(group.name, 1))
+            self._start(group, [self.free.pop(0) for _ in range(wide)])
         waiting = self._to_export() if self.left_s > LEAST_EXPORT_S else []
         waiting = waiting[: len(self.free)]
         known = {**self.asked.wide, **{one.name: 1 for one in waiting if self._is_carried(one)}}
@@ -342,7 +344,10 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--cpus", default="", help="as taskset names them; default: all")
     parser.add_argument("--small", action="store_true", help="what the file says under [small]")
     parser.add_argument(
-        "--wide", type=wide_of, default={}, help="processors for exports that compute much: a=4,b=2"
+        "--wide",
+        type=wide_of,
+        default={},
+        help="processors for exports of models, and for groups, that compute much: a=4,a-batch1=2",
     )
     return parser
 

@@ -8,8 +8,8 @@
 # .carry/openvino  what the race needs: OpenVINO, models without weights, and what of
 #                  onnxruntime-gpu had no room
 #
-# Exports are packed from the store STORE (default: out/carried), where there is one:
-#     burnish export swin-t --name swin-t --variant dynamo -p fp16 --store out/carried
+# Exports are packed from the store STORE (default: out/carried/models), where there is one:
+#     burnish export swin-t --name swin-t --variant dynamo -p fp16 --store out/carried/models
 #
 # What is there is not made again; `rm -r .carry/ort` and the like make it new. PACK is where wheels
 # and archives are kept between (default: out/pack), MODELS a folder of exports for the race
@@ -56,7 +56,7 @@ if [ ! -s .carry/openvino/models.tar.xz ]; then
     mv "$pack/models.tar.xz" .carry/openvino/
 fi
 [ -z "${1:-}" ] || xz -9 -c "$1" > .carry/kit/ledger.sqlite.xz
-[ ! -d "${STORE:-out/carried}" ] || "$python" benchmarks/referred.py pack "${STORE:-out/carried}" .carry/kit/exports
+[ ! -d "${STORE:-out/carried/models}" ] || "$python" benchmarks/referred.py pack "${STORE:-out/carried/models}" .carry/kit/exports
 
 # 3. onnxruntime-gpu for one kind of card; Python loads no library of it but those that are kept
 if [ ! -s "$pack/ort.tar.xz" ]; then

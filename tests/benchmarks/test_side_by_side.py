@@ -175,7 +175,7 @@ def test_what_would_not_end_in_time_is_not_begun_and_told(
 
 
 @pytest.mark.parametrize(("cpus", "waiting", "share_s"), [
-    ("0-3", 4, 440.0), ("0-3", 5, 220.0), ("0-3", 8, 220.0), ("0", 20, 100.0),
+    ("0-3", 4, 410.0), ("0-3", 5, 205.0), ("0-3", 8, 205.0), ("0", 20, 100.0),
 ])  # fmt: skip
 def test_the_time_is_shared_with_those_that_wait(
     file: Path, cpus: str, waiting: int, share_s: float
@@ -190,10 +190,20 @@ def test_a_group_may_have_all_the_time_on_a_processor_of_its_own(file: Path) -> 
     one = planned(file, "0-2")
     first, *one.groups = one.groups
     one.asked.whole = [first.name]
-    assert one._share_s(first) == pytest.approx(440, abs=2)
+    assert one._share_s(first) == pytest.approx(410, abs=2)
     one.running.append(Running(first, [0], None))  # type: ignore[arg-type]
     second, *one.groups = one.groups
-    assert one._share_s(second) == pytest.approx(220, abs=2)  # four on two processors
+    assert one._share_s(second) == pytest.approx(205, abs=2)  # four on two processors
+
+
+def test_a_group_that_computes_much_has_more_processors(file: Path) -> None:
+    one = planned(file, "0-3", wide="vit-s32-batch64=2")
+    one.exported.add("vit-s32")
+    one._begin()
+    assert [(each.what.name, each.cpus) for each in one.running[:2]] == [
+        ("vit-s32-batch64", [0, 1]),
+        ("vit-s32-batch1", [2]),
+    ]
 
 
 def test_processors_are_named_as_for_taskset() -> None:
