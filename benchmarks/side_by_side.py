@@ -1,7 +1,7 @@
 """A study whose groups are measured side by side, on one processor of the host each.
 
     python benchmarks/side_by_side.py STUDY.toml -o FOLDER --ledger FILE --seconds 500
-        [--cpus 0-7] [--wide restormer=4] [--small]
+        [--cpus 0-7] [--wide restormer=4] [--carried FOLDER] [--small]
 
 For cards: most of a study's time is spent on the host, where engines are opened and compiled, and
 what is timed on a card is timed by one process at a time whoever runs beside it
@@ -10,7 +10,8 @@ others work beside them.
 
 Every group is a `burnish study` of its own, with a budget that ends with the time there is, and all
 of them write into one ledger: started again with it, this goes on with what is missing. Processors
-without a group export models, several together if there are more of them. Caches of compilers
+without a group export models, several together if there are more of them; what was exported
+elsewhere and carried here (`referred.py`) is only restored. Caches of compilers
 belong to a group and begin empty, so that first calls are those of something new.
 """
 
@@ -34,21 +35,24 @@ from burnish.store import layout
 from burnish.study.study_file import StudyFile, StudyModel, read
 
 VARIANT = "dynamo"
-LEAST_EXPORT_S, LEAST_GROUP_S = 150.0, 90.0
+LEAST_EXPORT_S, LEAST_GROUP_S = 150.0, 150.0
 """What is not begun any more when less time is left."""
-LAST_S = 60.0
-"""Behind a budget: what a group may take that was opening an engine when the budget ended."""
+LAST_S = 90.0
+"""Behind a budget: what a group may take that was opening an engine when the budget ended; one that
+is ended before it has written what it measured."""
 FEWEST_PROCESSES = 3
 
 
 @dataclass
 class Group:
-    """One model at one size: measured on one processor."""
+    """One model at one size: measured on one processor, or those that it is given."""
 
     model: StudyModel
     sizes: dict[str, int]
     known: int = 0
     """How many of its cells the ledger has."""
+    met: int = 0
+    """How many it has in one process at least."""
 
     @property
     def name(self) -> str:
@@ -79,9 +83,11 @@ class SideBySide:
         self.running: list[Running] = []
         self.exported: set[str] = set()
         self.failed: set[str] = set()
+        self.carried = held(asked.carried)
         self.groups = sorted(
             (one for one in self._all() if one.known < len(study.engines)),
-            key=lambda one: one.known,
+            # a cell that nobody has comes before another process of one
+            key=lambda one: (one.met, one.name in asked.later, one.known),
         )
         for folder in ("models", "groups", "told"):
             (asked.output / folder).mkdir(parents=True, exist_ok=True)
@@ -120,14 +126,16 @@ class SideBySide:
         begun = len(self.running)
         while self.free and (group := self._ready()) is not None:
             self.groups.remove(group)
-            self._start(group, [self.free.pop(0)])
+            wide = min(len(self.free), self.asked.wide.get(group.name, 1))
+            self._start(group, [self.free.pop(0) for _ in range(wide)])
         waiting = self._to_export() if self.left_s > LEAST_EXPORT_S else []
         waiting = waiting[: len(self.free)]
+        known = {**self.asked.wide, **{one.name: 1 for one in waiting if self._is_carried(one)}}
         for number, model in enumerate(waiting):
             later = waiting[number:]
-            spare = len(self.free) - sum(self.asked.wide.get(one.name, 0) for one in later)
-            equal = spare // max(1, sum(one.name not in self.asked.wide for one in later))
-            wide = min(len(self.free), max(1, self.asked.wide.get(model.name, equal)))
+            spare = len(self.free) - sum(known.get(one.name, 0) for one in later)
+            equal = spare // max(1, sum(one.name not in known for one in later))
+            wide = min(len(self.free), max(1, known.get(model.name, equal)))
             if wide:
                 self._start(model, [self.free.pop(0) for _ in range(wide)])
         return len(self.running) > begun
@@ -154,7 +162,7 @@ class SideBySide:
         else:
             command, environment = self._exporting(what), {"OMP_NUM_THREADS": str(len(cpus))}
         process = subprocess.Popen(
-            [sys.executable, "-m", "burnish", *command],
+            [sys.executable, *command],
             stdin=subprocess.DEVNULL, stdout=told, stderr=told, start_new_session=True,
             env={**os.environ, **environment},
             preexec_fn=lambda: os.sched_setaffinity(0, cpus),
@@ -162,13 +170,19 @@ class SideBySide:
         self._say(f"{_named(what)} on {cpus}")
         self.running.append(Running(what, cpus, process))
 
+    def _is_carried(self, model: StudyModel) -> bool:
+        return stored_name(model, small=self.asked.small) in self.carried
+
     def _exporting(self, model: StudyModel) -> list[str]:
+        own, store = stored_name(model, small=self.asked.small), self.asked.output / "models"
+        if own in self.carried:
+            script = str(Path(__file__).with_name("referred.py"))
+            return [script, "make", str(self.asked.carried / f"{own}.tar.xz"), str(store)]
         options = ["--past"] if model.past else []
         options += ["-p", model.precision] if model.precision else []
         options += ["--small"] if self.asked.small else []
-        name = ["--name", stored_name(model, small=self.asked.small), "--variant", VARIANT]
-        store = ["--store", str(self.asked.output / "models")]
-        return ["export", str(model.zoo), *name, *store, *options]
+        name = ["--name", own, "--variant", VARIANT, "--store", str(store)]
+        return ["-m", "burnish", "export", str(model.zoo), *name, *options]
 
     def _measuring(self, group: Group) -> tuple[list[str], dict[str, str]]:
         """Return the command of a group's own study, and where its compilers keep things."""
@@ -188,7 +202,9 @@ class SideBySide:
         small = ["--small"] if self.asked.small else []
         place = ["-o", str(folder), "--ledger", str(self.asked.ledger)]
         command = ["study", str(file), *place, "--budget", f"{budget:.0f}s", *small]
-        return command, {name: str(folder / place) for name, place in caches.items()}
+        return ["-m", "burnish", *command], {
+            name: str(folder / place) for name, place in caches.items()
+        }
 
     def _share_s(self, group: Group) -> float:
         """Return how long a group may take, so that those that wait have their turn, too."""
@@ -209,7 +225,15 @@ class SideBySide:
             took = time.monotonic() - one.begun
             self._say(f"{_named(one.what)} ended with {code} after {took:.0f} s")
             if isinstance(one.what, StudyModel):
-                (self.failed if code else self.exported).add(one.what.name)
+                self._exported(one.what, good=not code)
+
+    def _exported(self, model: StudyModel, *, good: bool) -> None:
+        """Note what became of an export; what could not be restored is exported next."""
+        if good or not self._is_carried(model):
+            (self.exported if good else self.failed).add(model.name)
+            return
+        self.carried.discard(stored_name(model, small=self.asked.small))
+        self._say(f"{model.name} is exported anew: what was carried cannot be restored")
 
     def _place(self, model: StudyModel) -> Path:
         return layout.place(
@@ -225,6 +249,12 @@ def stored_name(model: StudyModel, *, small: bool) -> str:
     return f"{model.name}{'-past' if model.past else ''}{'-small' if small else ''}"
 
 
+def held(folder: Path | None) -> set[str]:
+    """Return the names of the exports that a folder has archives of."""
+    end = ".tar.xz"
+    return {path.name.removesuffix(end) for path in folder.glob(f"*{end}")} if folder else set()
+
+
 def groups_of(study: StudyFile, ledger: Path, *, small: bool = False) -> list[Group]:
     """Return every model at every size of its own, or of the study's batch sizes."""
     rows = Ledger(ledger).rows()
@@ -233,12 +263,14 @@ def groups_of(study: StudyFile, ledger: Path, *, small: bool = False) -> list[Gr
         name = stored_name(model, small=small)
         own = [row for row in rows if row.model.partition("/")[0] == name]
         for sizes in model.sizes or [{"batch": batch} for batch in study.batch]:
-            known = measured(own, sizes)
-            found.append(Group(replace(model, sizes=(sizes,)), dict(sizes), known))
+            known, met = measured(own, sizes), measured(own, sizes, processes=1)
+            found.append(Group(replace(model, sizes=(sizes,)), dict(sizes), known, met))
     return found
 
 
-def measured(rows: Sequence[LedgerRow], sizes: Mapping[str, int]) -> int:
+def measured(
+    rows: Sequence[LedgerRow], sizes: Mapping[str, int], processes: int = FEWEST_PROCESSES
+) -> int:
     """Return how many engines are known at some sizes, in enough processes.
 
     Sizes that nobody named are bound in a row, too.
@@ -247,7 +279,7 @@ def measured(rows: Sequence[LedgerRow], sizes: Mapping[str, int]) -> int:
     return len({
         row.engine
         for row in alike
-        if row.status != "ok" or row.figures.processes >= FEWEST_PROCESSES
+        if row.status != "ok" or row.figures.processes >= processes
     })  # fmt: skip
 
 
@@ -304,10 +336,18 @@ def options() -> argparse.ArgumentParser:
         "--whole", type=lambda text: text.split(","), default=[],
         help="groups that have all the time there is: bsrn-batch64",
     )  # fmt: skip
+    parser.add_argument(
+        "--later", type=lambda text: text.split(","), default=[],
+        help="groups that are begun when no other waits",
+    )  # fmt: skip
+    parser.add_argument("--carried", type=Path, help="a folder of exports to restore")
     parser.add_argument("--cpus", default="", help="as taskset names them; default: all")
     parser.add_argument("--small", action="store_true", help="what the file says under [small]")
     parser.add_argument(
-        "--wide", type=wide_of, default={}, help="processors for exports that compute much: a=4,b=2"
+        "--wide",
+        type=wide_of,
+        default={},
+        help="processors for exports of models, and for groups, that compute much: a=4,a-batch1=2",
     )
     return parser
 

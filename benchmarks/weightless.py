@@ -110,8 +110,8 @@ def pack(folder: Path, archive: Path) -> None:
             for path in sorted(each.rglob("*.onnx"))[:1]:
                 model = onnx.load(str(path))
                 drawn = {place: asdict(one) for place, one in without_weights(model).items()}
-                _add(out, f"{each.name}.json", json.dumps(drawn).encode())
-                _add(out, f"{each.name}.onnx", model.SerializeToString())
+                added(out, f"{each.name}.json", json.dumps(drawn).encode())
+                added(out, f"{each.name}.onnx", model.SerializeToString())
                 print(f"{each.name}: {len(drawn)} tensors are drawn")
 
 
@@ -134,7 +134,8 @@ def make(archive: Path, folder: Path, names: Sequence[str] = ()) -> dict[str, Pa
     return found
 
 
-def _add(out: tarfile.TarFile, name: str, data: bytes) -> None:
+def added(out: tarfile.TarFile, name: str, data: bytes) -> None:
+    """Write a file into an archive."""
     member = tarfile.TarInfo(name)
     member.size = len(data)
     out.addfile(member, io.BytesIO(data))

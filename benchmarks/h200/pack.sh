@@ -3,9 +3,13 @@
 #
 #     bash benchmarks/h200/pack.sh [LEDGER.sqlite]
 #
-# .carry/kit       wheels, models without weights, the ledger of the rounds before (with every call)
-# .carry/ort       onnxruntime-gpu, cut to sm_90 (with the first call)
-# .carry/openvino  OpenVINO, and what of onnxruntime-gpu had no room (with the next call)
+# .carry/kit       wheels, exports for the study, the ledger of the rounds before (with every call)
+# .carry/ort       onnxruntime-gpu, cut to sm_90 (with calls that measure it)
+# .carry/openvino  what the race needs: OpenVINO, models without weights, and what of
+#                  onnxruntime-gpu had no room
+#
+# Exports are packed from the store STORE (default: out/carried/models), where there is one:
+#     burnish export swin-t --name swin-t --variant dynamo -p fp16 --store out/carried/models
 #
 # What is there is not made again; `rm -r .carry/ort` and the like make it new. PACK is where wheels
 # and archives are kept between (default: out/pack), MODELS a folder of exports for the race
@@ -45,12 +49,14 @@ for name in msgspec platformdirs click rich markdown-it-py mdurl jinja2 markupsa
 done
 
 # 2. the models of the CPU race without their weights
-if [ ! -s .carry/kit/models.tar.xz ]; then
+[ ! -s .carry/kit/models.tar.xz ] || mv .carry/kit/models.tar.xz .carry/openvino/
+if [ ! -s .carry/openvino/models.tar.xz ]; then
     [ -n "${MODELS:-}" ] || "$python" benchmarks/compile.py --export
     "$python" benchmarks/weightless.py pack "${MODELS:-out/bench-compile/models}" "$pack/models.tar.xz"
-    mv "$pack/models.tar.xz" .carry/kit/
+    mv "$pack/models.tar.xz" .carry/openvino/
 fi
-[ -z "${1:-}" ] || cp "$1" .carry/kit/ledger.sqlite
+[ -z "${1:-}" ] || xz -9 -c "$1" > .carry/kit/ledger.sqlite.xz
+[ ! -d "${STORE:-out/carried/models}" ] || "$python" benchmarks/referred.py pack "${STORE:-out/carried/models}" .carry/kit/exports
 
 # 3. onnxruntime-gpu for one kind of card; Python loads no library of it but those that are kept
 if [ ! -s "$pack/ort.tar.xz" ]; then

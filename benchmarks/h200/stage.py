@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import lzma
 import os
 import shutil
 import subprocess
@@ -125,8 +126,8 @@ def placing(lent: Path, carry: Path) -> list[tuple[str, Callable[[], str]]]:
     openvino = carry / "openvino" / "openvino.tar.xz"
     return [
         ("site", lambda: site(lent / "site", sorted(carry.glob("kit/wheels/*.whl")))),
-        ("models", lambda: copied(carry / "kit" / "models.tar.xz", lent)),
-        ("ledger", lambda: copied(carry / "kit" / "ledger.sqlite", lent)),
+        ("models", lambda: copied(carry / "openvino" / "models.tar.xz", lent)),
+        ("ledger", lambda: widened(carry / "kit" / "ledger.sqlite.xz", lent)),
         ("openvino", lambda: unpacked(openvino, lent / "openvino")),
         ("onnxruntime-gpu", lambda: joined(lent, carry)),
     ]
@@ -179,6 +180,15 @@ def copied(source: Path, lent: Path) -> str:
         return "was not carried"
     shutil.copy(source, target)
     return f"{source.stat().st_size >> 10} KiB"
+
+
+def widened(source: Path, lent: Path) -> str:
+    """Put the one file of an archive where `copied` would have put it."""
+    target = lent / source.stem
+    if target.is_file() or not source.is_file():
+        return copied(source.with_suffix(""), lent)
+    target.write_bytes(lzma.decompress(source.read_bytes()))
+    return f"{target.stat().st_size >> 10} KiB"
 
 
 def joined(lent: Path, carry: Path) -> str:

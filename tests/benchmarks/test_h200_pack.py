@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import re
 import shutil
 import subprocess
@@ -29,7 +30,7 @@ def tree(tmp_path: Path) -> Path:
         f"kit/wheels/{name.replace('-', '_')}-1-py3-none-any.whl": 10
         for name in names[1].replace("\\", " ").split()
     }
-    held |= {"kit/models.tar.xz": 1000, "openvino/openvino.tar.xz": MIB // 2}
+    held |= {"openvino/models.tar.xz": 1000, "openvino/openvino.tar.xz": MIB // 2}
     for name, size in held.items():
         path = root / ".carry" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,4 +80,14 @@ def test_a_ledger_is_taken_along(tree: Path) -> None:
     (tree / "out" / "ledger.sqlite").write_text("figures")
     done = packed(tree, 8, str(tree / "out" / "ledger.sqlite"))
     assert done.returncode == 0, done.stderr
-    assert (tree / ".carry" / "kit" / "ledger.sqlite").read_text() == "figures"
+    carried = (tree / ".carry" / "kit" / "ledger.sqlite.xz").read_bytes()
+    assert lzma.decompress(carried) == b"figures"
+
+
+def test_models_of_the_race_do_not_travel_with_every_call(tree: Path) -> None:
+    models = tree / ".carry" / "openvino" / "models.tar.xz"
+    models.rename(tree / ".carry" / "kit" / "models.tar.xz")
+    done = packed(tree, 8)
+    assert done.returncode == 0, done.stderr
+    assert models.is_file()
+    assert not (tree / ".carry" / "kit" / "models.tar.xz").exists()

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from h200.round import Job, Plan, read
+from side_by_side import groups_of
 
 from burnish.cli.commands import COMMANDS
+from burnish.study.study_file import read as read_study
 from burnish.zoo.entry import MODELS
 from command_options import known
 
@@ -77,7 +79,7 @@ def test_the_table_is_that_of_make_bench_gpu() -> None:
     recipe = (ROOT / "Makefile").read_text().partition("\nbench-gpu:")[2].partition("\n\n")[0]
     made = recipe.partition("benchmarks/gpu_kernels.py")[2].replace("\\\n", " ").split()
     made = [word.replace("$(ORT_SITE)", "$ORT_SITE") for word in made[:-1]]
-    (job,) = [job for stem, job in JOBS if (stem, job.name) == ("round2", "table")]
+    (job,) = [job for stem, job in JOBS if (stem, job.name) == ("round1", "table")]
     assert made[0] == "--tune"
     assert " ".join(made) in " ".join(job.command.split())
 
@@ -138,6 +140,16 @@ def test_cases_are_models_that_there_are(stem: str, job: Job) -> None:
             for case in cases.split(",") if option == "--cases" and cases != "$A" else ():
                 name = gpu_plan.parse_case(case).name
                 assert name in MODELS or unseen.is_unseen(name), f"{stem}: {case}"
+
+
+def test_groups_of_the_study_are_called_as_they_are() -> None:
+    study = read_study(ROOT / "examples" / "studies" / "h200.toml", small=False)
+    groups = {group.name for group in groups_of(study, ROOT / "none")}
+    words = [word for _, job in JOBS if job.name == "study" for word in job.command.split()]
+    told = dict(word.split("=", 1) for word in words if "=" in word)
+    wide = {name.partition("=")[0] for name in told["WIDE"].split(",")}
+    assert set(told["LATER"].split(",")) < groups
+    assert wide < groups | {model.name for model in study.models}
 
 
 @pytest.mark.parametrize("script", sorted(KIT.glob("*.sh")), ids=lambda path: path.name)

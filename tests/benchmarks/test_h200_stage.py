@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import subprocess
 import sys
 import zipfile
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from h200 import stage
-from h200.stage import Check, checked, copied, joined, site, told, unpacked
+from h200.stage import Check, checked, copied, joined, site, told, unpacked, widened
 
 from burnish.version import __version__
 
@@ -58,6 +59,19 @@ def test_what_this_machine_wrote_is_newer_than_what_was_carried(places: tuple[Pa
     (lent / "ledger.sqlite").write_text("new")
     assert copied(carried, lent) == "is there"
     assert (lent / "ledger.sqlite").read_text() == "new"
+
+
+def test_a_ledger_that_was_carried_is_unpacked_where_there_is_none(
+    places: tuple[Path, Path],
+) -> None:
+    lent, carry = places
+    carried = carry / "ledger.sqlite.xz"
+    assert widened(carried, lent) == "was not carried"
+    carried.write_bytes(lzma.compress(b"old" * 1000))
+    assert widened(carried, lent) == "2 KiB"
+    assert (lent / "ledger.sqlite").read_bytes() == b"old" * 1000
+    (lent / "ledger.sqlite").write_text("new")
+    assert widened(carried, lent) == "is there"
 
 
 def archived(folder: Path) -> bytes:
