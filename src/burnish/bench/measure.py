@@ -222,6 +222,15 @@ class Verdict(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class SharedSpread:
+    """How far processes of a whole group differ, as the variance of the difference of two."""
+
+    variance: float
+    degrees: int
+    """Of freedom."""
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A candidate against the baseline; ratios above 1 mean that the candidate is faster."""
 
@@ -239,6 +248,9 @@ class Comparison:
     confidence: float
     minimum_detectable_effect: float | None
     """The relative difference that four of five runs like this one would have shown."""
+    group: SharedSpread | None = None
+    """How far processes of all that took turns with these differ, in logarithms, which makes the
+    interval wider where these differ less by chance; None: of two, that is in their own rounds."""
 
 
 @dataclass(frozen=True, slots=True)

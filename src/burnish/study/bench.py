@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from burnish.bench import choose
-from burnish.bench.compare import FEWEST_ROUNDS
+from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.measure import SCHEMA, BenchReport, MachineState
 from burnish.bench.quiet import OPENING_S
 from burnish.bench.verdict import require_sound

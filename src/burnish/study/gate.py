@@ -11,7 +11,8 @@ from pathlib import Path
 
 from burnish.bench import machine
 from burnish.bench.across import compare_across, require_same_machine
-from burnish.bench.compare import FEWEST_ROUNDS, compare
+from burnish.bench.compare import compare
+from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.fingerprint import machine_key
 from burnish.bench.gate import (
     FINER,
