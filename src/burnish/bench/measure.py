@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from burnish.bench.results import KeptResults
+
 SCHEMA = 1
 
 GENERATE = "generate"
@@ -287,6 +289,8 @@ class BenchReport:
     """The command that does it again."""
     parity: Mapping[str, ParityMark] = field(default_factory=dict)
     """By subject; a subject that is not here was not checked."""
+    results: tuple[KeptResults, ...] = ()
+    """What each group's reference gave, in reports that are kept in files."""
 
     def measurement(self, subject: str) -> Measurement:
         """Return what was measured of `subject`."""
