@@ -24,7 +24,7 @@ from pathlib import Path
 from side_by_side import stored_name
 
 from burnish.bench.cells import Finished, LedgerRow
-from burnish.bench.compare import FEWEST_ROUNDS
+from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.figures import figures_in
 from burnish.bench.ledger import Ledger
 from burnish.bench.measure import BenchReport, Measurement

@@ -9,13 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.bench import student
-from burnish.bench.compare import (
-    ERROR_RATE,
-    MOST_FORESEEN,
-    compare,
-    rounds_missing,
-    rounds_until,
-)
+from burnish.bench.compare import ERROR_RATE, compare, rounds_missing
+from burnish.bench.evidence import MOST_FORESEEN, rounds_until
 from burnish.bench.measure import Measurement, TimedBlock, Verdict
 
 
@@ -144,7 +139,7 @@ def test_as_many_rounds_as_are_missing_show_it_if_the_noise_stays(
     times: list[float], visible: float
 ) -> None:
     logs = [math.log(time) for time in times]
-    more = rounds_until(logs, visible)
+    more = rounds_until(logs, visible, ERROR_RATE)
     if len(logs) + more >= MOST_FORESEEN:
         return
     rounds, spread = len(logs) + more, statistics.stdev(logs)

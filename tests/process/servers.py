@@ -129,6 +129,24 @@ def start_another() -> int:
     return subprocess.Popen(["sleep", "600"]).pid
 
 
+def start_daemon(how: str) -> int:
+    """Start a process that leaves this one's group, session and parents, as daemons do."""
+    told, tell = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.write(tell, str(os.getpid()).encode())
+        own = {} if how == "nameless" else dict(os.environ)
+        os.execve("/bin/sleep", ["sleep", "600"], own)
+    pid = int(os.read(told, 64))
+    os.wait()
+    if how == "fall":
+        os.write(2, f"daemon {pid} ".encode())
+        os.kill(os.getpid(), 11)
+    return pid
+
+
 def fork_and_fall() -> int:
     """End, and leave a process behind that has all of this one's descriptors."""
     if os.fork() == 0:

@@ -22,6 +22,7 @@ from burnish.process.child import (
     answer_limit_s,
     kill_all,
 )
+from burnish.process.scratch import sweep
 from process.servers import TESTS, Sums, child
 
 
@@ -172,6 +173,49 @@ def test_what_a_child_started_ends_with_it() -> None:
         other = one.ask("start_another", None, int)
         assert runs(other)
     assert_ends(other)
+
+
+@pytest.mark.parametrize("how", ["marked", "nameless"])
+def test_a_daemon_that_left_its_group_ends_with_it(how: str) -> None:
+    """By its mark; and one that was given an environment of its own by where it came from."""
+    with child() as one:
+        daemon = one.ask("start_daemon", how, int)
+        assert runs(daemon)
+        assert os.getpgid(daemon) != os.getpgid(one._process.pid)
+    assert_ends(daemon)
+
+
+def test_a_daemon_ends_though_its_child_crashed_before() -> None:
+    with child() as one, pytest.raises(ChildEndedError, match="ended by SIGSEGV") as crash:
+        one.ask("start_daemon", "fall", int)
+    assert_ends(int(crash.value.said.split()[1]))
+
+
+def test_what_others_started_and_what_is_above_lives_on() -> None:
+    with child() as other, child() as one:
+        daemon = other.ask("start_daemon", "marked", int)
+        one.end()
+        assert runs(daemon)
+        assert other.runs
+    assert_ends(daemon)
+
+
+def test_a_daemon_of_a_command_that_was_killed_is_ended_by_the_next(tmp_path: Path) -> None:
+    script = (
+        "import os; from process.servers import child; one = child()\n"
+        "print(one._process.pid, one.ask('start_daemon', 'marked', int), flush=True)\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(TESTS), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment
+    )
+    first, daemon = map(int, done.stdout.split())
+    assert_ends(first)
+    assert runs(daemon)
+    sweep(tmp_path)
+    assert_ends(daemon)
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_end_is_seen_though_another_holds_the_connection() -> None:

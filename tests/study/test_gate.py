@@ -12,7 +12,7 @@ import pytest
 from bench.simulation import NOISES, measurements
 from burnish.bench import machine
 from burnish.bench.gate import GateOutcome
-from burnish.bench.measure import SCHEMA, BenchReport, MachineState, Measurement
+from burnish.bench.measure import SCHEMA, BenchReport, MachineState, Measurement, ParityMark
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.cli.main import run
 from burnish.cli.reference import document_types
@@ -25,6 +25,7 @@ from burnish.study import gate
 from burnish.study.requests.guarding import GateCommand, share
 from rewriting import Graph
 
+SAME = ParityMark(passed=True, max_rel=0.0)
 NOISE = NOISES["process luck of 1 %"]
 Written = Callable[..., Path]
 
@@ -62,7 +63,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch, speeds: dict[str, float]) -> list
 def _report(found: Sequence[Measurement], there: MachineState) -> BenchReport:
     return BenchReport(
         baseline=found[0].subject, measurements=tuple(found), comparisons=(), machine=there,
-        seed=0, inputs_key="",
+        seed=0, inputs_key="", parity={one.subject: SAME for one in found},
     )  # fmt: skip
 
 

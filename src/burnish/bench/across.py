@@ -13,16 +13,29 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.bench.compare import FEWEST_ROUNDS, Evidence, judged
+from burnish.bench.compare import ERROR_RATE, judged, levels_of
+from burnish.bench.evidence import FEWEST_ROUNDS, Evidence, Sure
 from burnish.bench.fingerprint import machine_key
 from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement
 from burnish.bench.stats import round_levels
 from burnish.core.errors import UsageError
 
 
-def compare_across(baseline: Measurement, candidate: Measurement) -> Comparison:
-    """Return how two measurements of different sessions compare."""
-    return judged(baseline, candidate, _evidence(baseline, candidate))
+def compare_across(
+    baseline: Measurement, candidate: Measurement, rate: float = ERROR_RATE
+) -> Comparison:
+    """Return how two measurements of different sessions compare; `rate`: of false verdicts."""
+    return judged(baseline, candidate, _evidence(baseline, candidate), rate)
+
+
+def compare_each(several: Sequence[tuple[Measurement, Measurement]]) -> tuple[Comparison, ...]:
+    """Return how several pairs compare, which together claim no more than a single one may."""
+    found = {str(number): _evidence(*pair) for number, pair in enumerate(several)}
+    levels = levels_of(found)
+    return tuple(
+        judged(*pair, found[str(number)], levels[str(number)])
+        for number, pair in enumerate(several)
+    )
 
 
 def pairs(before: BenchReport, after: BenchReport) -> Iterator[tuple[Measurement, Measurement]]:
@@ -83,7 +96,7 @@ def _evidence(baseline: Measurement, candidate: Measurement) -> Evidence:
     shares = sum(part**2 / one.degrees for part, one in zip(parts, spreads, strict=True))
     # Welch's degrees of freedom, rounded down: a fraction less is on the safe side
     degrees = int(sum(parts) ** 2 / shares) if shares else min(len(theirs), len(ours)) - 1
-    return Evidence(logs, statistics.fmean(logs), math.sqrt(sum(parts)), max(1, degrees))
+    return Evidence(logs, statistics.fmean(logs), (Sure(math.sqrt(sum(parts)), max(1, degrees)),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ import operator
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from burnish.bench.compare import FEWEST_ROUNDS, compare, rounds_missing, rounds_until
+from burnish.bench.compare import ERROR_RATE, compare, rounds_missing
+from burnish.bench.evidence import FEWEST_ROUNDS, rounds_until
 from burnish.bench.measure import Measurement, TimedBlock
 from burnish.bench.stats import round_levels
 from burnish.bench.tally import SubjectTally
@@ -29,7 +30,8 @@ def until_visible(baseline: str, visible: float) -> Missing:
             return {baseline: _alone(first, visible)}
         if first.failure is not None:
             return {}
-        found = compare(first, [one for one in others if one.failure is None])
+        sound = [one for one in others if one.failure is None]
+        found = compare(first, sound)
         needed = {one.candidate: rounds_missing(one, visible) for one in found}
         return {baseline: max(needed.values(), default=0), **needed}
 
@@ -72,7 +74,7 @@ def _alone(measured: Measurement, visible: float) -> int:
     levels = list(round_levels(measured.blocks).values())
     if len(levels) < FEWEST_ROUNDS:
         return FEWEST_ROUNDS - len(levels)
-    return rounds_until(levels, visible)
+    return rounds_until(levels, visible, ERROR_RATE)
 
 
 def _so_far(subject: str, tally: SubjectTally) -> Measurement:

@@ -1,5 +1,6 @@
 """Whether a build may pass: is anything slower than allowed, and could it have been seen?
 
+What computes something else than its baseline never passes, however fast it is.
 A build fails if a slowdown is shown and one as large as the limit cannot be excluded. It passes
 if one as large as the limit is excluded. Between the two nothing is known, and it is measured
 again, as it is before anything fails; rounds of all tries count together.
@@ -25,6 +26,7 @@ class GateOutcome(enum.Enum):
     """What a gate says of one row."""
 
     PASSED = "passed"
+    WRONG = "wrong results"
     SLOWER = "slower"
     BROKEN = "failed"
     UNSEEN = "not enough data"
@@ -41,6 +43,8 @@ class GatedRow:
     tries: int
 
 
+_FINAL = (GateOutcome.PASSED, GateOutcome.BROKEN, GateOutcome.WRONG)
+"""What measuring again would not change."""
 _UNKNOWN = 4.0
 """How many times more to measure where nothing can be foreseen."""
 
@@ -56,8 +60,9 @@ def settled(
     baseline, candidate = measure(0)
     for number in range(1, TRIES + 1):
         comparison = compare(baseline, candidate)
-        outcome = outcome_of(comparison, max_slowdown)
-        if outcome in (GateOutcome.PASSED, GateOutcome.BROKEN) or number == TRIES:
+        wrong = candidate.status == "wrong"
+        outcome = GateOutcome.WRONG if wrong else outcome_of(comparison, max_slowdown)
+        if outcome in _FINAL or number == TRIES:
             break
         more = measure(number)
         baseline, candidate = joined(baseline, more[0]), joined(candidate, more[1])
@@ -110,4 +115,5 @@ def joined(first: Measurement, second: Measurement) -> Measurement:
         blocks=(*first.blocks, *blocks),
         launches=(*first.launches, *launches),
         failure=first.failure or second.failure,
+        status=second.status,
     )

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from burnish.bench.results import KeptResults
+
 SCHEMA = 1
 
 GENERATE = "generate"
@@ -222,6 +224,15 @@ class Verdict(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class SharedSpread:
+    """How far processes of a whole group differ, as the variance of the difference of two."""
+
+    variance: float
+    degrees: int
+    """Of freedom."""
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A candidate against the baseline; ratios above 1 mean that the candidate is faster."""
 
@@ -239,6 +250,9 @@ class Comparison:
     confidence: float
     minimum_detectable_effect: float | None
     """The relative difference that four of five runs like this one would have shown."""
+    group: SharedSpread | None = None
+    """How far processes of all that took turns with these differ, in logarithms, which makes the
+    interval wider where these differ less by chance; None: of two, that is in their own rounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +289,8 @@ class BenchReport:
     """The command that does it again."""
     parity: Mapping[str, ParityMark] = field(default_factory=dict)
     """By subject; a subject that is not here was not checked."""
+    results: tuple[KeptResults, ...] = ()
+    """What each group's reference gave, in reports that are kept in files."""
 
     def measurement(self, subject: str) -> Measurement:
         """Return what was measured of `subject`."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from burnish.bench.cells import CellTask, Finished
-from burnish.bench.compare import compare
+from burnish.bench.compare import ERROR_RATE, compare
 from burnish.bench.figures import figures_of
 from burnish.bench.fingerprint import environment_key, machine_key
 from burnish.bench.measure import BenchReport, Comparison, Measurement, ParityMark, Verdict
@@ -117,11 +117,13 @@ def _comparisons(
     baseline: str,
 ) -> tuple[Comparison, ...]:
     found: dict[str, Comparison] = {}
-    for session in dict.fromkeys(cell.session for cell in cells.values()):
+    sessions = dict.fromkeys(cell.session for name, cell in cells.items() if name != baseline)
+    for session in sessions:
         names = [n for n, cell in cells.items() if cell.session == session and n != baseline]
         if session in anchors:
             anchor = replace(anchors[session].measurement, subject=baseline)
-            for one in compare(anchor, [rows[name] for name in names]):
+            rate = ERROR_RATE / len(sessions)  # a group keeps its promise over all of them
+            for one in compare(anchor, [rows[name] for name in names], rate):
                 found[one.candidate] = one
         else:
             found |= {name: _apart(baseline, name) for name in names}

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from burnish.bench.aim import FEWEST_BLOCKS, block_levels, said_enough, until_visible
-from burnish.bench.compare import FEWEST_ROUNDS
+from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.measure import ParityMark, Placed, ProcessStart, TimedBlock
 from burnish.bench.subject import BenchOptions, WarmedUp, Worker, WorkerFailedError
 from burnish.bench.tally import SubjectTally

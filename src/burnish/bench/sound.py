@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from burnish.bench.compare import judged, side_by_side
+from burnish.bench.compare import judged
+from burnish.bench.evidence import side_by_side
 from burnish.bench.measure import BenchReport, Comparison, Measurement, Verdict
 from burnish.core.errors import ModelError
 
@@ -113,7 +114,7 @@ def _follows(report: BenchReport, one: Comparison) -> bool:
     found = judged(
         replace(report.measurement(one.baseline), status="ok", failure=None),
         replace(report.measurement(one.candidate), status="ok"),
-        side_by_side(tuple(map(math.log, one.round_ratios))),
+        side_by_side(tuple(map(math.log, one.round_ratios)), one.group),
         1 - one.confidence,
     )
     figures = zip((one.ratio, one.low, one.high), (found.ratio, found.low, found.high), strict=True)

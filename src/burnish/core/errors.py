@@ -31,6 +31,12 @@ class CheckFailedError(BurnishError):
     exit_code = 1
 
 
+class WrongResultError(CheckFailedError):
+    """The question was answered: what is computed is not what was."""
+
+    exit_code = 5
+
+
 class UsageError(BurnishError):
     """The request makes no sense."""
 

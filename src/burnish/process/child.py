@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 from burnish.core import errors
 from burnish.core.errors import BurnishError
 from burnish.core.units import seconds
-from burnish.process import serving
+from burnish.process import serving, strays
 from burnish.process.program import signal_name
 from burnish.process.scratch import scratch
 from burnish.process.serving import Explained, Hello, Refused
@@ -116,7 +116,8 @@ class Child:
                 [sys.executable, "-P", "-c", serving.START, *map(str, passed), entry],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, pass_fds=passed,
                 # a group of its own: whatever a library starts is ended with it
-                start_new_session=True, env={**os.environ, **self._limits.environment},
+                start_new_session=True,
+                env={**os.environ, **strays.marked(self.scratch.name), **self._limits.environment},
             )  # fmt: skip
         except OSError as error:
             self._stack.close()
@@ -163,9 +164,16 @@ class Child:
             self._stack.close()
 
     def kill(self) -> None:
-        """Kill the process and all that it started, without waiting for their end."""
+        """Kill the process and all that it started, without waiting for their end.
+
+        What left its group goes first: it is known by its parents for as long as these are there.
+        """
+        pid = self._process.pid
+        running = self._process.returncode is None
+        strays.kill((), [pid] if running else ())
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(pid, signal.SIGKILL)
+        strays.kill([self.scratch.name])
 
     def __enter__(self) -> Self:
         return self

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from burnish.core.held import free, held_folder, is_numbered
+from burnish.process import strays
 
 PREFIX = "burnish-"
 _BESIDE = ".beside"
@@ -61,7 +62,9 @@ def file_beside(home: Path, *, prefix: str, suffix: str) -> Iterator[Path]:
 
 
 def sweep(where: Path) -> None:
-    """Remove what processes of this user left that are no more; never raises.
+    """Remove what processes of this user left that are no more, and end what these had started.
+
+    Never raises.
 
     A user's own folder may begin with our name: only what has the whole form of ours is looked at.
     """
@@ -70,6 +73,7 @@ def sweep(where: Path) -> None:
             if is_numbered(folder.name):
                 with suppress(OSError, ValueError), free(folder) as is_free:
                     if is_free:
+                        strays.kill([folder.name])
                         _remove(folder)
 
 

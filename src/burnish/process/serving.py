@@ -27,7 +27,7 @@ from typing import Any
 
 from burnish.core import mishaps
 from burnish.core.errors import BurnishError
-from burnish.process import scratch
+from burnish.process import scratch, strays
 from burnish.process.wire import Incoming, Message, packed
 
 START = "from burnish.process.serving import main; main()"
@@ -120,6 +120,7 @@ def _end_at_end_of(life: int) -> None:
 
 def _settle(hello: Hello) -> None:
     scratch.inside(hello.scratch)
+    strays.adopt()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no file
     with suppress(OSError):
         # when memory runs out the system ends this process, not the one that can tell

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from burnish.bench.gate import GateOutcome
-from burnish.bench.measure import Comparison
+from burnish.bench.measure import Comparison, ParityMark
 from burnish.core import units
 from burnish.report.table import Cell, Table, Tone, table
 from burnish.report.verdict import interval
@@ -13,11 +13,21 @@ from burnish.report.verdict import interval
 SCHEMA = 1
 _TONES = {
     GateOutcome.PASSED: Tone.GOOD,
+    GateOutcome.WRONG: Tone.BAD,
     GateOutcome.SLOWER: Tone.BAD,
     GateOutcome.BROKEN: Tone.BAD,
     GateOutcome.UNSEEN: Tone.UNSURE,
 }
-_COLUMNS = ("subject", "engine", "outcome", "speed", "smallest visible", "rounds", "compared")
+_COLUMNS = (
+    "subject",
+    "engine",
+    "outcome",
+    "results",
+    "speed",
+    "smallest visible",
+    "rounds",
+    "compared",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +41,19 @@ class GateRow:
     side_by_side: bool
     """Whether both took turns; if not, stored samples are compared with new ones."""
     tries: int
+    parity: ParityMark | None = None
+    """Whether it computes what the baseline did; None: that was not asked, or is not known."""
+    unjudged: str = ""
+    """Why that is not known; empty: it is, or nobody asked."""
 
     @property
     def said(self) -> str:
         """Return the outcome in a sentence's worth of words."""
         one = self.comparison
+        if self.outcome is GateOutcome.WRONG and self.parity is not None:
+            return self.parity.note
+        if self.unjudged and self.outcome is GateOutcome.UNSEEN:
+            return self.unjudged
         if self.outcome is GateOutcome.BROKEN or one.ratio is None or one.low is None:
             return one.reason or "nothing was measured"
         found = f"{units.ratio(one.ratio)} the speed ({interval(one)})"
@@ -64,11 +82,16 @@ class GateReport:
         slow = sum(row.outcome is GateOutcome.SLOWER for row in self.rows)
         unseen = sum(row.outcome is GateOutcome.UNSEEN for row in self.rows)
         broken = next((row for row in self.rows if row.outcome is GateOutcome.BROKEN), None)
+        wrong = next((row for row in self.rows if row.outcome is GateOutcome.WRONG), None)
+        if wrong is not None:
+            return f"{self.model}: does not compute what the baseline did, on {wrong.engine}"
         if broken is not None:
             return f"{self.model}: could not be measured on {broken.engine}"
         if slow:
             rows = units.count(len(self.rows), "row")
             return f"{self.model}: slower, and {limit} is not excluded, in {slow} of {rows}"
+        if any(row.unjudged for row in self.rows):
+            return f"{self.model}: results could not be compared with the baseline's"
         if unseen:
             return f"{self.model}: {limit} slower could not have been seen"
         return f"{self.model}: not slower than the baseline by {limit}"
@@ -80,10 +103,10 @@ def gate_table(report: GateReport) -> Table:
         "",
         _COLUMNS,
         [_gate_cells(row) for row in report.rows],
-        numeric=_COLUMNS[3:6],
-        remark=f"Against {report.baseline}. A row fails if it is slower, and a slowdown of"
-        f" {units.share(report.max_slowdown)} cannot be excluded; it passes if that is excluded."
-        " Speeds above 1 are faster.",
+        numeric=_COLUMNS[4:7],
+        remark=f"Against {report.baseline}. A row fails if it computes something else, or is slower"
+        f" and a slowdown of {units.share(report.max_slowdown)} cannot be excluded; it passes if"
+        " that is excluded and results are the same. Speeds above 1 are faster.",
     )
 
 
@@ -94,8 +117,16 @@ def _gate_cells(row: GateRow) -> tuple[Cell, ...]:
         Cell(row.subject),
         Cell(row.engine),
         Cell(row.outcome.value, one.reason, _TONES[row.outcome]),
+        _results(row),
         Cell(units.ratio(one.ratio), interval(one)) if one.ratio is not None else Cell("–"),
         Cell("–" if effect is None else units.share(effect)),
         Cell(str(len(one.round_ratios))),
         Cell("side by side" if row.side_by_side else "with stored samples"),
     )
+
+
+def _results(row: GateRow) -> Cell:
+    if row.parity is None:
+        return Cell("not compared", row.unjudged, Tone.UNSURE)
+    tone = Tone.GOOD if row.parity.passed else Tone.BAD
+    return Cell(row.parity.word, row.parity.note, tone)

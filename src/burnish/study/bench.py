@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from burnish.bench import choose
-from burnish.bench.compare import FEWEST_ROUNDS
+from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.measure import SCHEMA, BenchReport, MachineState
 from burnish.bench.quiet import OPENING_S
 from burnish.bench.verdict import require_sound
@@ -24,6 +24,7 @@ from burnish.study.clock import Clock, Kind, Overall
 from burnish.study.given import variants_of
 from burnish.study.in_turn import InTurn
 from burnish.study.kept import KnownCells
+from burnish.study.kept_results import with_results
 from burnish.study.matrix import CellGroup, groups
 from burnish.study.measuring import CellPlan, here, needed, planned, require_baseline
 from burnish.study.ray_workers import Cluster, connected, shipped
@@ -55,14 +56,15 @@ def measured_matrix(asked: BenchCommand, *, progress: Progress = SILENT) -> Benc
         raise UsageError("there is nothing to measure", hint="name a model: burnish bench MODEL")
     kept = KnownCells(asked.ledger, again=asked.again)
     if asked.workers is None:
-        found, told = _measured(asked, models, kept, progress, None)
+        found, told, plans = _measured(asked, models, kept, progress, None)
     else:
         with connected(asked.workers) as cluster:
-            found, told = _measured(asked, models, kept, progress, cluster)
+            found, told, plans = _measured(asked, models, kept, progress, cluster)
     rerun = line(asked)
     left_out = choose.left_out(models, engines, rerun)
     report = _together(found, (*left_out, *told, *kept.notes), rerun)
     if (target := path(asked.output)) is not None:
+        report = with_results(report, plans) if asked.verify else report
         files.write_text(target, records.text_of(records.document(report, schema=SCHEMA)))
     return report
 
@@ -85,8 +87,8 @@ def _measured(
     kept: KnownCells,
     progress: Progress,
     cluster: Cluster | None,
-) -> tuple[list[BenchReport], list[str]]:
-    """Return the rows of every group that the budget reached, and what to know of them."""
+) -> tuple[list[BenchReport], list[str], list[CellPlan]]:
+    """Return the rows of every group that the budget reached, what to know of them, and cells."""
     matrix, notes = groups(asked, models)
     state = here() if cluster is None else cluster.state
     plans = _planned(asked, matrix, state, progress)
@@ -106,7 +108,7 @@ def _measured(
     done = units.count(clock.done, "cell")
     progress.step("bench", 1, 1, f"{done} measured in {units.seconds(clock.spent_s)}")
     unlike = () if cluster is None else cluster.notes
-    return found, [*notes, *others, *unlike, *short, *_told(clock, kept, known)]
+    return found, [*notes, *others, *unlike, *short, *_told(clock, kept, known)], plans
 
 
 def _too_short(asked: BenchCommand, plans: Sequence[CellPlan], kept: KnownCells) -> list[str]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from burnish.bench.compare import FEWEST_ROUNDS
+from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.quiet import OPENING_S
 from burnish.core.progress import Progress
 

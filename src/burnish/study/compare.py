@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.bench.across import changes, compare_across, pairs, require_same_machine
+from burnish.bench.across import changes, compare_each, pairs, require_same_machine
 from burnish.bench.measure import SCHEMA as BENCH
 from burnish.bench.measure import BenchReport, Comparison
 from burnish.bench.sound import differing, require_sound, unlike
@@ -54,14 +54,15 @@ def answer(asked: CompareCommand, *, progress: Progress = SILENT) -> CompareRepo
     files = [one.measurements[0].file for one in (before, after)]
     again = joined("bench", *dict.fromkeys(files))
     require_same_machine(before.machine, after.machine, f"measure both here: {again}")
+    both = list(pairs(before, after))
     rows = tuple(
         ComparedRow(
-            compare_across(one, other),
+            comparison,
             other.engine,
             median_interval(one.blocks) if one.blocks else None,
             median_interval(other.blocks) if other.blocks else None,
         )
-        for one, other in pairs(before, after)
+        for comparison, (one, other) in zip(compare_each(both), both, strict=True)
     )
     if not rows:
         raise UsageError(
@@ -77,7 +78,7 @@ def answer(asked: CompareCommand, *, progress: Progress = SILENT) -> CompareRepo
         rows=rows,
         notes=(
             *unlike(before, after),
-            *(note for pair in pairs(before, after) for note in differing(*pair)),
+            *(note for pair in both for note in differing(*pair)),
             *changes(before.machine, after.machine),
             APART.format(command=again),
         ),

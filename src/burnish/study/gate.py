@@ -11,7 +11,8 @@ from pathlib import Path
 
 from burnish.bench import machine
 from burnish.bench.across import compare_across, require_same_machine
-from burnish.bench.compare import FEWEST_ROUNDS, compare
+from burnish.bench.compare import compare
+from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.fingerprint import machine_key
 from burnish.bench.gate import (
     FINER,
@@ -21,15 +22,27 @@ from burnish.bench.gate import (
     excluded,
     settled,
 )
-from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement
+from burnish.bench.measure import (
+    BenchReport,
+    Comparison,
+    MachineState,
+    Measurement,
+    ParityMark,
+)
 from burnish.bench.rounds import LONGEST_BUDGET_S
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core import files, records, units
-from burnish.core.errors import CheckFailedError, MissingCapabilityError, UsageError
+from burnish.core.errors import (
+    CheckFailedError,
+    MissingCapabilityError,
+    UsageError,
+    WrongResultError,
+)
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.feeds.choose import choose
+from burnish.feeds.feed import Feeds
 from burnish.report import junit, markdown
 from burnish.report.guarded import GateReport, GateRow, gate_table
 from burnish.store import onnx_files
@@ -38,6 +51,8 @@ from burnish.store.trust import trusting
 from burnish.study.casting import cast
 from burnish.study.compare import stored
 from burnish.study.given import model_of
+from burnish.study.judge import judge_of
+from burnish.study.kept_results import since
 from burnish.study.requests.guarding import GateCommand
 from burnish.study.requests.line import joined
 from burnish.study.requests.vocabulary import Place, names
@@ -52,12 +67,16 @@ class _Row:
 
     then: Measurement
     now: StoredModel
+    """In the type that was asked for then."""
+    written: StoredModel
+    same: bool
+    """Whether it is the very model of the baseline."""
     before: StoredModel | None
     """The baseline's model, if it is another one and is still there."""
 
 
 def answer(asked: GateCommand, *, progress: Progress = SILENT) -> GateReport:
-    """Return whether each engine of the baseline is as fast as it was, within the limit."""
+    """Return whether each engine is as fast as it was within the limit, and gives the same."""
     (model,) = trusting([model_of(asked.model, asked.store)], asked.trust_factory)
     here = machine.here()
     place = baseline_file(asked.baseline, here, str(model.onnx))
@@ -66,7 +85,7 @@ def answer(asked: GateCommand, *, progress: Progress = SILENT) -> GateReport:
     require_same_machine(before.machine, here, f"make a baseline of this machine: {again}")
     chosen = _rows(before, model, names(asked.engine))
     _require_rounds(place, chosen, again)
-    rows = tuple(_gated(row, asked, progress) for row in chosen)
+    rows = tuple(_gated(row, before, asked, progress) for row in chosen)
     report = GateReport(
         model=model.label,
         baseline=str(place),
@@ -81,7 +100,14 @@ def answer(asked: GateCommand, *, progress: Progress = SILENT) -> GateReport:
 
 
 def require(asked: GateCommand, report: GateReport) -> None:
-    """Raise if something is slower than allowed, or that could not be seen."""
+    """Raise if something is wrong, slower than allowed, or that could not be seen."""
+    wrong = [row for row in report.rows if row.outcome is GateOutcome.WRONG]
+    if wrong:
+        raise WrongResultError(
+            f"{wrong[0].subject} does not compute what the baseline did: {wrong[0].said}",
+            hint="if that is meant, make the baseline again: "
+            f"{joined('bench', asked.model, '-o', report.baseline)}",
+        )
     broken = [row for row in report.rows if row.outcome is GateOutcome.BROKEN]
     if broken:
         raise CheckFailedError(
@@ -95,6 +121,14 @@ def require(asked: GateCommand, report: GateReport) -> None:
             hint=f"see where the time goes: {joined('profile', asked.model)}",
         )
     unseen = [row for row in report.rows if row.outcome is GateOutcome.UNSEEN]
+    unknown = next((row for row in unseen if row.unjudged), None)
+    if unknown is not None:
+        raise MissingCapabilityError(
+            f"{unknown.subject}: {unknown.said}",
+            hint="make the baseline again, of a model that is right: "
+            f"{joined('bench', asked.model, '-o', report.baseline)}; or ask for speed alone: "
+            "--no-verify",
+        )
     if unseen:
         raise MissingCapabilityError(
             f"{unseen[0].subject}: {unseen[0].said}", hint=_what_decides(asked, unseen)
@@ -163,22 +197,26 @@ def _row_of(then: Measurement, model: StoredModel) -> _Row:
     now, _ = cast(model, then.engine, then.precision)
     keys = {onnx_files.content_key(one.onnx) for one in (model, now)}
     path = Path(then.file)
-    if then.model_key in keys or not path.is_file():
-        return _Row(then, now, None)
+    same = then.model_key in keys
+    if same or not path.is_file():
+        return _Row(then, now, model, same, None)
     there = onnx_files.content_key(path) == then.model_key
-    return _Row(then, now, StoredModel(path, path.stem) if there else None)
+    return _Row(then, now, model, same, StoredModel(path, path.stem) if there else None)
 
 
-def _gated(row: _Row, asked: GateCommand, progress: Progress) -> GateRow:
+def _gated(row: _Row, before: BenchReport, asked: GateCommand, progress: Progress) -> GateRow:
     feeds = choose(row.now, bindings=dict(row.then.bindings), padding=asked.padding)[0]
-    known = {field.name for field in dataclasses.fields(EngineOptions)}
-    options = EngineOptions(**{k: v for k, v in row.then.options.items() if k in known})  # type: ignore[arg-type]
+    settings = {field.name for field in dataclasses.fields(EngineOptions)}
+    options = EngineOptions(**{k: v for k, v in row.then.options.items() if k in settings})  # type: ignore[arg-type]
     models = {"baseline": row.before, "now": row.now}
     subjects = [
         BenchSubject(label, model, row.then.engine, options)
         for label, model in models.items()
         if model is not None
     ]
+    judge = judge_of(subjects, row.before or row.written, feeds) if asked.verify else None
+    known = _known(row, before, feeds) if asked.verify else None
+    marks: list[ParityMark | None] = []
 
     def measure(number: int) -> tuple[Measurement, Measurement]:
         plan = BenchOptions(
@@ -186,26 +224,49 @@ def _gated(row: _Row, asked: GateCommand, progress: Progress) -> GateRow:
             seed=number,
             visible=asked.max_slowdown * FINER,
         )
-        report = bench(subjects, feeds, plan, progress=progress)
+        report = bench(subjects, feeds, plan, judge=judge, progress=progress)
         then = report.measurement("baseline") if row.before else row.then
-        return then, report.measurement("now")
+        now = report.measurement("now")
+        marks.append(_worst(known, report.parity.get("now")))
+        wrong = marks[-1] is not None and not marks[-1].passed and now.failure is None
+        return then, dataclasses.replace(now, status="wrong") if wrong else now
 
     tried = settled(measure, _beside if row.before else compare_across, asked.max_slowdown)
-    return _row(row, tried)
+    return _row(row, tried, marks[-1], known if isinstance(known, str) else "")
+
+
+def _known(row: _Row, before: BenchReport, feeds: Feeds) -> ParityMark | str | None:
+    """Return what is known before measuring of whether a model means what the baseline's did.
+
+    None: nothing, for results are compared with the baseline's model while it is measured.
+    """
+    if row.same or row.before is not None:
+        return None
+    return since(before, row.then, row.written, feeds)
+
+
+def _worst(known: ParityMark | str | None, seen: ParityMark | None) -> ParityMark | None:
+    """Return what a row says of results: that they are wrong, if either says so."""
+    if isinstance(known, str) or known is None:
+        return None if isinstance(known, str) and (seen is None or seen.passed) else seen
+    return known if seen is None or (seen.passed and not known.passed) else seen
 
 
 def _beside(baseline: Measurement, candidate: Measurement) -> Comparison:
     return compare(baseline, [candidate])[0]
 
 
-def _row(row: _Row, tried: GatedRow) -> GateRow:
+def _row(row: _Row, tried: GatedRow, parity: ParityMark | None, unjudged: str) -> GateRow:
+    passed = tried.outcome is GateOutcome.PASSED
     return GateRow(
         subject=row.then.subject,
         engine=row.then.engine,
-        outcome=tried.outcome,
+        outcome=GateOutcome.UNSEEN if passed and unjudged else tried.outcome,
         comparison=tried.comparison,
         side_by_side=row.before is not None,
         tries=tried.tries,
+        parity=parity,
+        unjudged=unjudged,
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.bench import machine
-from burnish.bench.across import compare_across
+from burnish.bench.across import compare_each
 from burnish.bench.cells import Finished, LedgerRow
 from burnish.bench.fingerprint import machine_key
 from burnish.bench.ledger import Ledger
-from burnish.bench.measure import Comparison, MachineState
+from burnish.bench.measure import MachineState, Measurement
 from burnish.core import files, settings, units
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
@@ -29,10 +29,15 @@ def answer(asked: HistoryCommand, *, progress: Progress = SILENT) -> HistoryRepo
     here = machine_key(machine.here())
     rows = _rows(ledger, asked.model, names(asked.engine))
     every = series_of(row for row in rows if row.machine == here)
-    trends = []
+    newest = []
     for number, series in enumerate(every, 1):
-        trends.append(Trend(series, _newest(ledger, series)))
+        newest.append(_newest(ledger, series))
         progress.step("history", number, len(every))
+    judged = iter(compare_each([pair for pair in newest if pair is not None]))
+    trends = [
+        Trend(series, next(judged) if pair else None)
+        for series, pair in zip(every, newest, strict=True)
+    ]
     elsewhere = sum(row.machine != here for row in rows)
     notes = (*_of_other_files(ledger, every), *_damaged(ledger))
     return HistoryReport(asked.model, here, tuple(trends), elsewhere, notes)
@@ -111,14 +116,15 @@ def dashboard_answer(asked: DashboardCommand, *, progress: Progress = SILENT) ->
     )
 
 
-def _newest(ledger: Ledger, series: Series) -> Comparison | None:
+def _newest(ledger: Ledger, series: Series) -> tuple[Measurement, Measurement] | None:
+    """Return the last two measurements of a series; None: there is one, or they are damaged."""
     timed = series.timed[-2:]
     if len(timed) < 2:
         return None
     before, after = (_finished(ledger, point.id) for point in timed)
     if before is None or after is None:
         return None
-    return compare_across(before.measurement, after.measurement)
+    return before.measurement, after.measurement
 
 
 def _finished(ledger: Ledger, number: int) -> Finished | None:

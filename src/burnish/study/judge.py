@@ -32,13 +32,13 @@ def judge_of(subjects: Sequence[BenchSubject], written: StoredModel, feeds: Feed
     random each process has others: the first is looked at, and the row says what that is worth.
     """
     models = {subject.label: subject.model for subject in subjects}
-    reference = _reference(written, feeds)
+    reference = reference_of(written, feeds)
     drawn: dict[str, ParityMark] = {}
 
     def judge(label: str, placement: Placed, outputs: Arrays) -> ParityMark:
         if label not in drawn:
             found = compared(label, placement, outputs)
-            if not _draws(models[label]):
+            if not draws(models[label]):
                 return found
             drawn[label] = dataclasses.replace(found, note=_joined(found.note, DRAWN))
         return drawn[label]
@@ -49,14 +49,14 @@ def judge_of(subjects: Sequence[BenchSubject], written: StoredModel, feeds: Feed
         if _pruned(model) == _pruned(written):
             return mark(found)
         cosine = min((diff.cosine for diff in found.sample.diffs), default=0.0)
-        own = mark(_reference(model, feeds).judged(model, placement.precision, outputs))
+        own = mark(reference_of(model, feeds).judged(model, placement.precision, outputs))
         note = _joined(f"pruned: cosine {cosine:.4f} to the first", own.note)
         return dataclasses.replace(own, allowed="itself", note=note) if own.passed else own
 
     return judge
 
 
-def _reference(written: StoredModel, feeds: Feeds) -> Reference:
+def reference_of(written: StoredModel, feeds: Feeds) -> Reference:
     """Return a model's reference, which engines and types share; those of other inputs are let go.
 
     Inputs may be large, and are measured one after the other.
@@ -70,7 +70,7 @@ def _reference(written: StoredModel, feeds: Feeds) -> Reference:
     return _KEPT[key]
 
 
-def _draws(model: StoredModel) -> bool:
+def draws(model: StoredModel) -> bool:
     """Return whether a model draws numbers at random."""
     if not model.onnx.is_file():
         return False

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from burnish.bench.cells import CellTask, Finished
-from burnish.bench.compare import FEWEST_ROUNDS
+from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.ledger import Ledger
 from burnish.core import settings
 from burnish.core.errors import ModelError

@@ -38,12 +38,13 @@ class CompareCommand:
 
 @dataclass(frozen=True, slots=True)
 class GateCommand:
-    """Fail if MODEL is slower than a baseline that `burnish bench -o` stored on this machine.
+    """Fail if MODEL is slower, or computes something else, than a baseline of `burnish bench -o`.
 
     Every engine of the baseline is measured again, as it was then. Where the baseline's model is
     another one and still there, both take turns; else stored samples are compared. What does not
-    pass is measured again before it fails. Exit code 1: slower; 4: a slowdown as large as the limit
-    could not have been seen.
+    pass is measured again before it fails. Exit code 1: slower; 5: results differ from the
+    baseline's; 4: a slowdown as large as the limit could not have been seen, or results could not
+    be compared.
     """
 
     model: v.Model
@@ -57,6 +58,7 @@ class GateCommand:
     engine: Annotated[v.Engines, Saying("Default: all of the baseline.")] = ()
     budget: Annotated[v.Budget, Saying("For each try of each engine (default: 60s).")] = None
     padding: v.Padding = "right"
+    verify: Annotated[v.Verified, Saying("With the baseline's model, or with what it gave.")] = True
     trust_factory: v.TrustFactory = ()
     store: v.Store = None
     output: Annotated[v.OutputFiles, Saying(
