@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from llvmlite import ir
 
-from burnish.codegen.cpu import intrinsics
+from burnish.codegen.cpu import finishing, intrinsics
 from burnish.codegen.cpu.blocking import Blocking
 from burnish.codegen.cpu.expression import emit
 from burnish.codegen.cpu.form import NestForm, Range, Words, axis_names
@@ -172,21 +172,41 @@ class NestWriter:
         spots = [Spot(row, v, mask) for row in range(rows) for v in range(vectors)]
         if op.combine is None:
             self._reader.move(at, {})
-            self._writer.store(((spot, self._value(op.body, spot)) for spot in spots), at)
+            self._writer.store(((spot, self._value(op.body, [spot])) for spot in spots), at)
             return
         if self._blocking.horizontal:
             totals = self._horizontal(at, rows)
         else:
             totals = self._reduced(at, spots)
+        if not self._blocking.horizontal and finishing.by_rows(self._nest, self._blocking, spots):
+            self._finish_by_rows(at, spots, totals)
+            return
         self._reader.move(dict(at), {})
         self._writer.store(
             (
-                (spot, self._value(op.finish, spot, total) if op.finish else total)
+                (spot, self._value(op.finish, [spot], total) if op.finish else total)
                 for spot in spots
                 for total in [totals[spot.row, spot.vector]]
             ),
             at,
         )
+
+    def _finish_by_rows(
+        self, at: Coordinates, spots: Sequence[Spot], totals: Mapping[tuple[int, int], LlvmValue]
+    ) -> None:
+        """Put all sums down, then finish and store one row after the other."""
+        builder, block, finish = self._builder, self._blocking.block, self._nest.op.finish
+        assert block is not None
+        assert finish is not None
+        first = [spot for spot in spots if spot.row == 0]
+        lanes = len(first) * self._blocking.width
+        room = finishing.put_down(builder, totals, spots)
+        with counted(builder, I64(0), I64(len(spots) // len(first)), 1, "row") as row:
+            here = {**at, block: builder.add(at[block], row)}
+            self._reader.move(here, {})
+            total = finishing.taken_up(builder, room, row, lanes)
+            values = finishing.parted(builder, self._value(finish, first, total), len(first))
+            self._writer.store(zip(first, values, strict=True), here)
 
     def _reduced(self, at: Coordinates, spots: Sequence[Spot]) -> dict[tuple[int, int], LlvmValue]:
         """Return the finished reduction of each spot."""
@@ -241,27 +261,8 @@ class NestWriter:
             lanes = builder.load(slots[row, 0])
             for v in range(1, blocking.vectors):
                 lanes = self._combined(lanes, builder.load(slots[row, v]), blocking.width)
-            totals[row, 0] = self._across(lanes)
+            totals[row, 0] = finishing.across(builder, lanes, self._combined)
         return totals
-
-    def _across(self, lanes: LlvmValue) -> LlvmValue:
-        """Return all lanes combined into one number, halves first."""
-        builder, width = self._builder, self._blocking.width
-        while width > 1:
-            width //= 2
-            kind = ir.VectorType(I32, width)
-            halves = [
-                builder.shuffle_vector(
-                    lanes,
-                    ir.Constant(lanes.type, ir.Undefined),
-                    ir.Constant(kind, [first + lane for lane in range(width)]),
-                )
-                for first in (0, width)
-            ]
-            if width == 1:
-                halves = [builder.extract_element(half, I32(0)) for half in halves]
-            lanes = self._combined(halves[0], halves[1], width)
-        return lanes
 
     @contextmanager
     def _loops(self, ranges: Sequence[Range], at: Coordinates) -> Iterator[Coordinates]:
@@ -318,7 +319,7 @@ class NestWriter:
         if self._nest.words is not None:
             builder.store(self._dotted(self._nest.words, builder.load(slot), spot), slot)
             return
-        value = self._value(op.body, spot)
+        value = self._value(op.body, [spot])
         if self._blocking.horizontal and spot.mask is not None:
             start = number(identity(op.combine, op.body.dtype), op.body.dtype, self._blocking.width)
             value = builder.select(spot.mask, value, start)
@@ -345,31 +346,31 @@ class NestWriter:
 
         return emit(self._builder, expr, width, leaf)
 
-    def _value(self, expr: Expr, spot: Spot, total: LlvmValue | None = None) -> LlvmValue:
+    def _value(self, expr: Expr, spots: list[Spot], total: LlvmValue | None = None) -> LlvmValue:
+        """Return an expression for some vectors side by side; `total` is what was summed."""
         scalar = total is not None and self._blocking.horizontal
-        width = 1 if scalar else self._blocking.width
+        width = 1 if scalar else len(spots) * self._blocking.width
 
         def leaf(part: Expr) -> LlvmValue:
-            match part:
-                case Argument(position, _):
-                    found = self._reader.read(position, spot)
-                    return self._first(found) if scalar else found
-                case Accumulated() if total is not None:
-                    return total
-                case Coordinate():
-                    return self._coordinate(part, spot, width)
-                case Inside(guards, _):
-                    found = self._reader.inside(guards, spot)
-                    return self._first(found) if scalar else found
-                case _:
-                    raise TypeError(f"{part} is no leaf")
+            if isinstance(part, Accumulated) and total is not None:
+                return total
+            found = [self._leaf(part, spot, scalar=scalar) for spot in spots]
+            return finishing.joined(self._builder, found)
 
         return emit(self._builder, expr, width, leaf)
 
-    def _first(self, value: LlvmValue) -> LlvmValue:
-        if isinstance(value.type, ir.VectorType):
-            return self._builder.extract_element(value, I32(0))
-        return value
+    def _leaf(self, part: Expr, spot: Spot, *, scalar: bool) -> LlvmValue:
+        match part:
+            case Argument(position, _):
+                found = self._reader.read(position, spot)
+                return finishing.first_lane(self._builder, found) if scalar else found
+            case Coordinate():
+                return self._coordinate(part, spot, 1 if scalar else self._blocking.width)
+            case Inside(guards, _):
+                found = self._reader.inside(guards, spot)
+                return finishing.first_lane(self._builder, found) if scalar else found
+            case _:
+                raise TypeError(f"{part} is no leaf")
 
     def _coordinate(self, part: Coordinate, spot: Spot, width: int) -> LlvmValue:
         builder = self._builder
