@@ -27,8 +27,8 @@ from burnish.codegen.cpu.reading import Coordinates, Reader, Spot, number
 from burnish.codegen.cpu.types import Builder, LlvmValue, register_type
 from burnish.codegen.cpu.writing import Writer
 from burnish.tile.expr import Accumulated, Argument, Call, Coordinate, Expr, Inside
+from burnish.tile.functions import identity
 from burnish.tile.index import Axis, axes_of
-from burnish.tile.reference import identity
 
 Limits = Mapping[Axis, tuple[LlvmValue, LlvmValue]]
 """Where the tile's part of each spatial axis begins and ends."""
@@ -62,7 +62,7 @@ class NestWriter:
         self._blocking = blocking
         self._arithmetic = arithmetic
         self._limits = limits
-        self._writer = Writer(builder, nest, blocking, bases[nest.op.output])
+        self._writer = Writer(builder, nest, blocking, bases[nest.op.output], arithmetic)
         self._reader = Reader(builder, nest, blocking, bases, arithmetic)
         self._by_axis = {each.axis: each for each in (*nest.spatial, *nest.reduced)}
         self._called = axis_names(nest)
