@@ -10,7 +10,7 @@ import onnx_ir as ir
 import pytest
 
 from burnish.codegen.cpu.kernel import generate
-from burnish.codegen.cpu.target import by_name, detect
+from burnish.codegen.cpu.target import InstructionSet, available
 from burnish.core.arrays import Arrays
 from burnish.core.errors import UsageError
 from burnish.rewrite.static import static
@@ -94,9 +94,9 @@ def test_a_place_that_does_not_exist_is_refused_where_it_is_fed(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("tile", [(4, 37), (4, 16), (4, 5), (2, 37), (1, 1)], ids=str)
-@pytest.mark.parametrize("target", dict.fromkeys(["portable", detect().name]))
+@pytest.mark.parametrize("target", available(), ids=lambda found: found.name)
 def test_tiles_with_all_places_and_with_some_give_the_same(
-    tile: tuple[int, int], target: str
+    tile: tuple[int, int], target: InstructionSet
 ) -> None:
     here = "inside(0 <= -1*i0 + fetch(at[k0], 4) < 1)"
     graph = parse(
@@ -110,8 +110,7 @@ def test_tiles_with_all_places_and_with_some_give_the_same(
         "at": draw.permutation(np.array([0, 1, 2, 3, -1, -4, 0, 1, 1])),
         "w": numbers((4, 37), seed=1),
     }
-    instructions = by_name(target)
-    kernel = generate(Group(graph.ops, ("y",)), Schedule(tile), graph, instructions)
+    kernel = generate(Group(graph.ops, ("y",)), Schedule(tile), graph, target)
     found = np.empty((4, 37), np.float32)
-    load_kernel(kernel, instructions).bound({**values, "y": found}).run()
+    load_kernel(kernel, target).bound({**values, "y": found}).run()
     np.testing.assert_array_equal(found, evaluate_op(graph.ops[0], values))
