@@ -58,7 +58,7 @@ class Case:
     @property
     def obstacle(self) -> str | None:
         """Return why the test cannot be run, with the node that is in the way; None: it can."""
-        left = cover(self.model.graph).left
+        left = cover(self.model.graph, sends=True).left
         return next((f"{name}: {reason}" for name, reason in left.items()), None)
 
 

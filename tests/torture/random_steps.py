@@ -334,6 +334,8 @@ def scattered(grow: Growing) -> object:
     how = grow.choice("none", "add", "max", "mul")
     if grow.chance(0.5):
         axis = grow.size(0, len(shape) - 1)
+        if grow.chance(0.4):
+            return scattered_anywhere(grow, source, axis, how)
         order = grow.random.permutation(shape[axis])
         sides = [1] * len(shape)
         sides[axis] = shape[axis]
@@ -344,6 +346,23 @@ def scattered(grow: Growing) -> object:
     rows = grow.random.permutation(shape[0])[: grow.size(1, shape[0])].reshape(-1, 1)
     update = grow.constant(grow.numbers(len(rows), *shape[1:], dtype=kind))
     where = held(grow, rows.astype(np.int64))
+    return grow.add("ScatterND", source, where, update, reduction=how)
+
+
+def scattered_anywhere(grow: Growing, source: str, axis: int, how: str) -> object:
+    """ScatterElements or ScatterND whose places repeat, are short, or are counted from the end."""
+    shape, kind = grow.shape(source), grow.dtype(source)
+    if grow.chance(0.5):
+        given = [grow.size(1, size) for size in shape]
+        given[axis] = grow.size(1, 2 * shape[axis])
+        places = grow.random.integers(-shape[axis], shape[axis], given)
+        update = grow.constant(grow.numbers(*given, dtype=kind))
+        where = held(grow, places.astype(np.int64))
+        return grow.add("ScatterElements", source, where, update, axis=axis, reduction=how)
+    depth, count = grow.size(1, len(shape)), (grow.size(1, 3), grow.size(1, 4))
+    rows = [grow.random.integers(-size, size, count) for size in shape[:depth]]
+    update = grow.constant(grow.numbers(*count, *shape[depth:], dtype=kind))
+    where = held(grow, np.stack(rows, -1).astype(np.int64))
     return grow.add("ScatterND", source, where, update, reduction=how)
 
 

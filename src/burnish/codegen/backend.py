@@ -26,6 +26,7 @@ from burnish.tile.machine import Machine
 from burnish.tile.partition import Fusion, Partition, partition
 from burnish.tile.predict import Predictions, Predictor
 from burnish.tile.schedule import Schedule
+from burnish.tile.sending import sending_cost, sends
 from burnish.tile.workload import workload
 
 Layouts = Mapping[str, tuple[int, ...]]
@@ -120,6 +121,8 @@ class Backend(Protocol):
     """Whether products of 8-bit integers are faster than those of the numbers they stand for."""
     repeats: bool = False
     """Whether its runner repeats steps along a sequence."""
+    sends: bool = False
+    """Whether its kernels send updates to computed places: `burnish.tile.sent`."""
 
     def adapted(self, graph: TileGraph) -> TileGraph:
         """Return a simplified graph as its kernels want it: other nests that compute the same."""
@@ -158,6 +161,8 @@ class Backend(Protocol):
 
     def price(self, group: Group, graph: TileGraph, schedule: Schedule) -> Cost:
         """Return what a schedule of a group should cost."""
+        if sends(group):
+            return sending_cost(group, graph, schedule, self.machine)
         work = workload(group, graph, self.layouts(graph), self.machine.unit)
         return estimate(work, schedule, self.machine)
 

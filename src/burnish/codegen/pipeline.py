@@ -84,7 +84,9 @@ def prepare(
 def plan(prepared: PreparedModel, options: PlanOptions) -> BuiltPlan:
     """Return the plan of a prepared model: what kernels compute, and what ONNX Runtime runs."""
     graph = prepared.model.graph
-    to_ort = {**cover(graph, repeats=options.backend.repeats).left, **options.to_ort}
+    backend = options.backend
+    kernels = cover(graph, repeats=backend.repeats, sends=backend.sends)
+    to_ort = {**kernels.left, **options.to_ort}
     if obstacle := _border_obstacle(graph, to_ort):
         return whole(prepared, options.backend, f"{WHOLE}: {obstacle}")
     while True:

@@ -14,9 +14,10 @@ from burnish.meaning.contraction import Factors, contracted, factors_of
 from burnish.meaning.numbers import Numbers, Value
 from burnish.meaning.places import Ranges, box_of, indices, is_even, view_of
 from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
+from burnish.tile.functions import identity
 from burnish.tile.graph import Read, TileOp
 from burnish.tile.index import Axis, Index, at, flatten, unflatten
-from burnish.tile.reference import POINTS_AT_ONCE, cut, identity
+from burnish.tile.reference import POINTS_AT_ONCE, cut
 
 Values = Mapping[str, Value]
 

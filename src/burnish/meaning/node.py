@@ -20,6 +20,7 @@ from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileOp
 from burnish.tile.lower import STANDARD_DOMAINS, node_of, operator
 from burnish.tile.semantics import SEMANTICS, NestBuilder, Node, NotCoveredError
+from burnish.tile.sent import sent
 
 _LARGEST_KNOWN = 4096
 """Elements; an integer input up to this size may be a list of sizes or axes."""
@@ -27,6 +28,8 @@ _LARGEST_KNOWN_FLOATS = 64
 """Elements; scales of a Resize, limits of a Range."""
 
 _MOST_REMEMBERED = 4096
+_MOST_ASKED = 1 << 22
+"""Points of a nest that asks every place for every update, before ONNX's own reference is faster."""
 
 _STEPS_OF_THE_DATA = frozenset({"DynamicQuantizeLinear", "com.microsoft.DynamicQuantizeMatMul"})
 """Operators that round to steps which they find from what they are given."""
@@ -156,6 +159,8 @@ def _lowered(
         SEMANTICS[name](builder, node)
     except NotCoveredError as reason:
         return str(reason)
+    if any(op.points > _MOST_ASKED and sent(op) is not None for op in builder.ops):
+        return f"{_MOST_ASKED:,} places would be asked for their updates"
     made = {key: array for key, array in builder.constants.items() if key not in known}
     return _Nests(tuple(builder.ops), made)
 

@@ -16,6 +16,7 @@ from burnish.tile.group import Group
 from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, partitioned, propagate
 from burnish.tile.schedule import Schedule
+from burnish.tile.sending import sending, sending_cost, sends
 from burnish.tile.workload import Workload, workload
 
 Walk = Literal["independent", "carried"]
@@ -80,6 +81,8 @@ def candidates(
     fits, those are the whole output and contiguous blocks of it. `orders` is `orders_on` of graph
     and machine; whoever asks for many groups finds it once.
     """
+    if sends(group):
+        return _sending(group, graph, machine)
     known = orders if orders is not None else orders_on(graph, machine)
     work = workload(group, graph, known, machine.unit)
     sizes = _sizes(group.anchor, known.get(group.anchor.output), machine)
@@ -92,6 +95,13 @@ def candidates(
         return Ranking(tuple(ranked))
     best = min(visits, key=lambda visit: visit.candidate.cost.scratch_bytes, default=None)
     return Ranking((), best.fault if best is not None else "its output has no element")
+
+
+def _sending(group: Group, graph: TileGraph, machine: Machine) -> Ranking:
+    if len(group.ops) > 1:
+        return Ranking((), "what is sent to computed places is a kernel of its own")
+    schedule = sending(group, machine)
+    return Ranking((Candidate(schedule, sending_cost(group, graph, schedule, machine)),))
 
 
 def orders_on(graph: TileGraph, machine: Machine) -> Layouts:

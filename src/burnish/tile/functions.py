@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from burnish.core.array_types import array_type
+
 Value = Any
 """A NumPy array of any element type."""
 
@@ -133,3 +135,16 @@ FUNCTIONS: Mapping[str, Function] = {
     "cast": Function(1, lambda x: x),
 }
 """`cast` is done by whoever evaluates, as the target type is the call's own."""
+
+
+def identity(combine: str, dtype: str) -> bool | int | float:
+    """Return what combining starts with."""
+    kind: Any = np.dtype(array_type(dtype))
+    if combine in ("sum", "prod"):
+        return int(combine == "prod")
+    if kind == np.bool_:
+        return combine == "min"
+    if np.issubdtype(kind, np.integer):
+        limits = np.iinfo(kind)
+        return int(limits.min if combine == "max" else limits.max)
+    return -math.inf if combine == "max" else math.inf

@@ -19,6 +19,7 @@ from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileGraph, constant_type
 from burnish.tile.recurrence import RECURRENCES, Body, Recurrence
 from burnish.tile.semantics import ELEMENT_TYPES, SEMANTICS, NestBuilder, Node, NotCoveredError
+from burnish.tile.sent import sent
 
 Attribute = Any
 """A Python value: int, float, str, a list of them, or an array."""
@@ -43,12 +44,13 @@ class Lowered:
     nodes: tuple[str, ...]
 
 
-def cover(graph: ir.Graph, *, repeats: bool = False) -> LoweringCoverage:
+def cover(graph: ir.Graph, *, repeats: bool = False, sends: bool = False) -> LoweringCoverage:
     """Return which nodes of a static graph can be lowered, and for each other one why not.
 
-    `repeats`: nodes that run along a sequence count as well; `recurrence` lowers those.
+    `repeats`: nodes that run along a sequence count as well; `recurrence` lowers those. `sends`:
+    so do those that write to computed places, whose nests ask every place for every update.
     """
-    reasons = {named(node): _obstacle(node, repeats=repeats) for node in graph}
+    reasons = {named(node): _obstacle(node, repeats=repeats, sends=sends) for node in graph}
     return LoweringCoverage(
         tuple(name for name, reason in reasons.items() if reason is None),
         {name: reason for name, reason in reasons.items() if reason is not None},
@@ -158,14 +160,15 @@ def constant(value: ir.Value) -> Array | None:
     return value.const_value.numpy()
 
 
-def _obstacle(node: ir.Node, *, repeats: bool) -> str | None:
+def _obstacle(node: ir.Node, *, repeats: bool, sends: bool) -> str | None:
     builder = _builder([node])
     try:
         if repeats and is_recurrent(node):
             recurrence(node)
             return None
         add(builder, node)
-        _finished(builder, [node])
+        if not sends and any(sent(op) for op in _finished(builder, [node]).ops):
+            return "it writes to places that are computed"
     except (NotCoveredError, ValueError) as reason:
         return str(reason)
     return None
@@ -269,7 +272,7 @@ def _body(graph: ir.Graph) -> Body:
     """Return the nests of a body; NotCoveredError: a node in it has none."""
     nodes = [node for node in graph if node.op_type != "Constant" or node.domain]
     for node in nodes:
-        if (reason := _obstacle(node, repeats=False)) is not None:
+        if (reason := _obstacle(node, repeats=False, sends=True)) is not None:
             raise NotCoveredError(f"in its body, {named(node)!r} ({operator(node)}): {reason}")
     found = lower(nodes).graph
     seen = [*graph.inputs, *graph.outputs]

@@ -12,9 +12,10 @@ import numpy as np
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
-from burnish.tile.functions import FUNCTIONS
+from burnish.tile.functions import FUNCTIONS, identity
 from burnish.tile.graph import Read, TileGraph, TileOp
-from burnish.tile.index import Axis, Div, Fetch, Index, Mod
+from burnish.tile.index import Axis, Div, Fetch, Index, Mod, at
+from burnish.tile.sent import Sent, passes, sent
 
 POINTS_AT_ONCE = 1 << 22
 """Grids are cut into pieces of about this many points, so that memory stays bounded."""
@@ -25,7 +26,7 @@ Value = Any
 Ranges = Mapping[Axis, tuple[int, int]]
 """Which part of each axis, as a half-open range."""
 
-_COMBINE: Mapping[str, Callable[[Array, Array], Array]] = {
+_COMBINE: Mapping[str, np.ufunc] = {
     "sum": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply,
 }  # fmt: skip
 _REDUCE: Mapping[str, Callable[..., Array]] = {
@@ -43,6 +44,8 @@ def evaluate(graph: TileGraph, inputs: Arrays) -> dict[str, Array]:
 
 def evaluate_op(op: TileOp, values: Arrays, box: Sequence[tuple[int, int]] | None = None) -> Array:
     """Return the output of one nest, or of a box of it (half-open range per dimension)."""
+    if box is None and (found := sent(op)) is not None:
+        return _sent(op, found, values)
     box = tuple(box or ((0, axis.extent) for axis in op.spatial))
     result = np.empty([high - low for low, high in box], dtype=array_type(op.dtype))
     for piece in _pieces(op, box):
@@ -58,19 +61,6 @@ def finished(op: TileOp, values: Arrays, total: Array) -> Array:
     with np.errstate(all="ignore"):
         whole = {axis: (0, axis.extent) for axis in op.spatial}
         return np.array(_finished(op, whole, values, total), dtype=array_type(op.dtype))
-
-
-def identity(combine: str, dtype: str) -> bool | int | float:
-    """Return what combining starts with."""
-    kind: Any = np.dtype(array_type(dtype))
-    if combine in ("sum", "prod"):
-        return int(combine == "prod")
-    if kind == np.bool_:
-        return combine == "min"
-    if np.issubdtype(kind, np.integer):
-        limits = np.iinfo(kind)
-        return int(limits.min if combine == "max" else limits.max)
-    return -math.inf if combine == "max" else math.inf
 
 
 def _piece(op: TileOp, ranges: Ranges, values: Arrays) -> Array:
@@ -89,6 +79,26 @@ def _piece(op: TileOp, ranges: Ranges, values: Arrays) -> Array:
         reduced = _REDUCE[op.combine](body, axis=over).astype(dtype)
         total = _COMBINE[op.combine](total, reduced)
     return _finished(op, ranges, values, total)
+
+
+def _sent(op: TileOp, found: Sent, values: Arrays) -> Array:
+    """Return the output of a nest by walking its terms, each of which goes to one place."""
+    assert op.combine is not None
+    dtype = array_type(op.body.dtype)
+    total = np.full(op.shape, identity(op.combine, op.body.dtype), dtype=dtype)
+    update = passes(op, found).update
+    for piece in cut(tuple((0, axis.extent) for axis in found.axes), POINTS_AT_ONCE):
+        ranges = dict(zip(found.axes, piece, strict=True))
+        grid = _Grid(update, ranges, found.axes, values)
+        shape = [high - low for low, high in piece]
+        places = tuple(
+            np.broadcast_to(grid.index(found.places.get(axis, at(axis))), shape)
+            for axis in op.spatial
+        )
+        with np.errstate(all="ignore"):
+            value = np.broadcast_to(grid.value(found.value), shape).astype(dtype)
+            _COMBINE[op.combine].at(total, places, value)
+    return finished(op, values, total)
 
 
 def _finished(op: TileOp, ranges: Ranges, values: Arrays, total: Array) -> Array:
@@ -127,7 +137,7 @@ class _Grid:
                 assert self._accumulated is not None
                 return self._accumulated
             case Coordinate(index, _):
-                return self._index(index)
+                return self.index(index)
             case Inside(guards, _):
                 return self._inside(guards)
             case Call("cast", (inner,), dtype):
@@ -139,9 +149,9 @@ class _Grid:
     def _read(self, read: Read) -> Value:
         tensor = np.asarray(self._values[read.tensor])
         if not read.guards:
-            return tensor[tuple(self._index(index) for index in read.index)]
+            return tensor[tuple(self.index(index) for index in read.index)]
         inside = self._inside(read.guards)
-        places = (self._index(index) for index in read.index)
+        places = (self.index(index) for index in read.index)
         safe = tuple(np.where(inside, place, 0) for place in places)
         if 0 in tensor.shape:
             return np.broadcast_to(np.asarray(read.otherwise, dtype=tensor.dtype), inside.shape)
@@ -150,11 +160,12 @@ class _Grid:
     def _inside(self, guards: Sequence[Guard]) -> Value:
         result = np.asarray(True)
         for guard in guards:
-            index = self._index(guard.index)
+            index = self.index(guard.index)
             result = result & (index >= guard.low) & (index < guard.high)
         return result
 
-    def _index(self, index: Index) -> Value:
+    def index(self, index: Index) -> Value:
+        """Return the value of an index at all points."""
         result = np.asarray(index.constant)
         for atom, factor in index.terms:
             result = result + self._atom(atom) * factor
@@ -165,11 +176,11 @@ class _Grid:
             case Axis():
                 return self._axes[atom]
             case Div(of, by):
-                return self._index(of) // by
+                return self.index(of) // by
             case Mod(of, by):
-                return self._index(of) % by
+                return self.index(of) % by
             case Fetch(tensor, inner, extent):
-                found = np.asarray(self._values[tensor])[tuple(map(self._index, inner))]
+                found = np.asarray(self._values[tensor])[tuple(map(self.index, inner))]
                 found = found.astype(np.int64)
                 return np.where(found < 0, found + extent, found)
 

@@ -9,10 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import ELEMENT_TYPES, FLOATS, HALVES, INTEGERS
 from burnish.core.array_types import array_type
 from burnish.tile.expr import Argument, Call, Constant
+from burnish.tile.group import Group
+from burnish.tile.parse import parse
+from burnish.tile.schedule import Schedule
+from codegen.cpu.calling import load_kernel
 from codegen.cpu.element_kernels import TARGETS, assert_equal, evaluate, on_each_target, widths
 
 REALS = (*FLOATS, *HALVES)
@@ -108,3 +113,21 @@ def test_constants_are_rounded_as_numpy_rounds_them(target: InstructionSet) -> N
                 expr = Call("cast", (Constant(number, dtype),), "f64")
                 found = evaluate(expr, [np.zeros(1)], target, width)
                 np.testing.assert_array_equal(found, [expected])
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.parametrize("size", [9, 17])
+@pytest.mark.parametrize(
+    ("long", "short"),
+    [(a, b) for a in ("i64", "i32", "i16") for b in ("u8", "i8", "i16", "u16", "i32") if a != b],
+)
+def test_the_last_of_shortened_numbers_is_written_alone(
+    long: str, short: str, size: int, target: InstructionSet
+) -> None:
+    graph = parse(f"in x: {long}[{size}]\nout y\ny: {short}[i0={size}] = {short}(x[i0])", {})
+    kernel = generate(Group(graph.ops, ("y",)), Schedule((size,)), graph, target)
+    numbers = -np.arange(1, size + 1).astype(array_type(long))
+    written = np.full(64, 90, array_type(short))
+    load_kernel(kernel, target).bound({"x": numbers, "y": written}).run()
+    np.testing.assert_array_equal(written[:size], numbers.astype(array_type(short)))
+    np.testing.assert_array_equal(written[size:], 90)

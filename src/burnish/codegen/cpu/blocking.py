@@ -95,7 +95,11 @@ def _parts(along: Range) -> str:
 def vector_axis(nest: NestForm, width: int, unit: UnitSpec) -> Range | None:
     """Return the range that vectors should run along; None where there is nothing to walk."""
     candidates = [
-        *((vector_cost(nest, each, width, unit), each) for each in reversed(nest.spatial)),
+        *(
+            (vector_cost(nest, each, width, unit), each)
+            for each in reversed(nest.spatial)
+            if each.axis not in nest.in_turn
+        ),
         *((vector_cost(nest, each, width, unit), each) for each in reversed(nest.reduced)),
     ]
     best = min(candidates, key=lambda pair: pair[0], default=None)

@@ -9,7 +9,7 @@ from math import gcd, prod
 
 from burnish.codegen.cpu.linear import Linear, linear, merged, substituted
 from burnish.tile.expr import Guard, Number
-from burnish.tile.graph import TileOp
+from burnish.tile.graph import Read, TileOp
 from burnish.tile.index import Axis, Div, Mod, at, axes_of, bounds
 from burnish.tile.region import Box, DimensionSpan
 
@@ -86,6 +86,8 @@ class NestForm:
     """Whether the output goes to memory, and is too large to be in a cache already."""
     words: Words | None = None
     """How each step along the sum adds the products of a word; None: it adds one product."""
+    in_turn: frozenset[Axis] = frozenset()
+    """Axes whose steps may write to one place, so that no vector runs along them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,32 +108,29 @@ def form(
     With `in_groups`, an axis that a sum reads in groups (of channels) is walked as two.
     """
     nest = uncollapsed(op, box, places)
-    return _collapsed(_grouped(nest) if in_groups and nest.reduced else nest)
+    return collapsed(_grouped(nest) if in_groups and nest.reduced else nest)
 
 
 def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Strided]) -> NestForm:
     """Return the nest with a range for each of its axes, sums walked as they lie in memory."""
     pairs = zip(op.spatial, box, strict=True)
     # an axis with one point is always zero, and needs no loop
-    spatial = tuple(_range(axis, span) for axis, span in pairs if axis.extent != 1)
+    spatial = tuple(ranged(axis, span) for axis, span in pairs if axis.extent != 1)
     reduced = tuple(Range(a, a.extent, True, (a,)) for a in op.reduced if a.extent != 1)
-    reads = tuple(
-        Access(
-            read.tensor,
-            places[read.tensor].dtype,
-            linear(read.index, places[read.tensor].strides),
-            read.guards,
-            read.otherwise,
-            places[read.tensor].constant,
-            is_far=_is_far(places[read.tensor]),
-        )
-        for read in op.reads
-    )
+    reads = tuple(access(read, places[read.tensor]) for read in op.reads)
     reduced = tuple(sorted(reduced, key=lambda each: -_reach(each.axis, reads)))
     identity = tuple(at(axis) for axis in op.spatial)
     far = not places[op.output].scratch and prod(op.shape) > FAR
     output = linear(identity, places[op.output].strides)
     return NestForm(op, spatial, reduced, reads, output, far)
+
+
+def access(read: Read, place: Strided) -> Access:
+    """Return a read of a tensor, given where that is."""
+    offset, far = linear(read.index, place.strides), _is_far(place)
+    return Access(
+        read.tensor, place.dtype, offset, read.guards, read.otherwise, place.constant, is_far=far
+    )
 
 
 def _is_far(place: Strided) -> bool:
@@ -156,7 +155,13 @@ def axis_names(nest: NestForm) -> dict[Axis, str]:
     return spatial | {each.axis: f"k{place}" for place, each in enumerate(nest.reduced)}
 
 
-def _range(axis: Axis, span: DimensionSpan) -> Range:
+def every(axis: Axis) -> Range:
+    """Return all of an axis, whatever the tile."""
+    return Range(axis, axis.extent, True, (axis,), remainder=True)
+
+
+def ranged(axis: Axis, span: DimensionSpan) -> Range:
+    """Return the part of an axis that is a tile's."""
     low, high = bounds(span.origin)
     fixed = low >= 0 and high + span.size <= axis.extent
     factors = (factor for _, factor in span.origin.terms)
@@ -201,7 +206,8 @@ def _split(nest: NestForm, along: Range, size: int) -> NestForm:
     )
 
 
-def _collapsed(nest: NestForm) -> NestForm:
+def collapsed(nest: NestForm) -> NestForm:
+    """Return the nest with neighbouring axes walked as one wherever memory allows."""
     kept_apart = named_axes(nest.op)
     changed = True
     while changed:

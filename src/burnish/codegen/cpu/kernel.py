@@ -26,6 +26,7 @@ from burnish.codegen.cpu.memory import I8, I64, POINTER, move_bytes
 from burnish.codegen.cpu.nest import Limits, NestWriter
 from burnish.codegen.cpu.reading import SPARE
 from burnish.codegen.cpu.segments import segments
+from burnish.codegen.cpu.sent import sent_forms
 from burnish.codegen.cpu.stage import staged
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import LlvmValue, called, size_in_bytes
@@ -133,6 +134,9 @@ def _parts(
             end = begin + padding.extents[dimension]
             yield NestPart(nest, only=(axis, ((0, begin), (end, axis.extent))))
         return
+    if sending := sent_forms(op, box, where):
+        yield from map(NestPart, sending)
+        return
     cut = segments(op)
     for segment in cut:
         in_place = [inserted.get(read.tensor) for read in segment.op.reads]
@@ -202,6 +206,7 @@ class _KernelWriter:
         name: str,
     ) -> None:
         self._group = group
+        self._axes = {op.output: op.spatial for op in group.ops}
         self._walk = walk
         self._tiles = walk.tiles
         self._where = where
@@ -296,7 +301,7 @@ class _KernelWriter:
         arithmetic = Arithmetic(builder, bases, self._where)
         for part in parts:
             op = part.nest.op
-            spans = zip(op.spatial, self._tiles.boxes[op.output], strict=True)
+            spans = zip(self._axes[op.output], self._tiles.boxes[op.output], strict=True)
             whole = {axis: self._limits(axis, span, counting, at) for axis, span in spans}
             kept = None if fresh is None else self._kept.get(op.output)
             if kept is not None and fresh is not None and not kept.stays:

@@ -13,6 +13,7 @@ from burnish.codegen.cpu.types import (
     load,
     memory_type,
     size_in_bytes,
+    store,
     to_memory,
 )
 
@@ -69,8 +70,15 @@ def masked_load(
 def masked_store(
     builder: Builder, value: LlvmValue, pointer: LlvmValue, dtype: str, mask: LlvmValue
 ) -> None:
-    """Store the elements whose mask is set side by side."""
+    """Store the elements whose mask is set side by side.
+
+    A single one is stored by itself: of numbers that were just made shorter LLVM 22.1 would store
+    the long one there, beyond what is meant, on AVX-512.
+    """
     width = int(mask.type.count)
+    if mask == first_lane(width):
+        store(builder, builder.extract_element(value, I32(0)), pointer, dtype)
+        return
     kind = memory_type(dtype, width)
     name = f"llvm.masked.store.v{width}{_suffix(dtype)}.p0"
     function = _intrinsic(builder, name, ir.VoidType(), [kind, POINTER, I32, mask.type])
@@ -137,6 +145,11 @@ def splat(builder: Builder, scalar: LlvmValue, width: int) -> LlvmValue:
 def all_set(width: int) -> LlvmValue:
     """Return the mask that is set in all lanes."""
     return ir.Constant(ir.VectorType(ir.IntType(1), width), [1] * width)
+
+
+def first_lane(width: int) -> LlvmValue:
+    """Return the mask that is set in the first lane only."""
+    return ir.Constant(ir.VectorType(ir.IntType(1), width), [1, *([0] * (width - 1))])
 
 
 def lane_numbers(width: int) -> LlvmValue:

@@ -18,17 +18,18 @@ from burnish.codegen.cpu.loops import Arithmetic, along_axis, counted, once
 from burnish.codegen.cpu.memory import (
     I32,
     I64,
+    first_lane,
     forget_loads,
     lane_numbers,
     prefetch_to_write,
     splat,
 )
 from burnish.codegen.cpu.reading import Coordinates, Reader, Spot, number
-from burnish.codegen.cpu.types import Builder, LlvmValue, register_type
+from burnish.codegen.cpu.types import FLOATS, Builder, LlvmValue, register_type
 from burnish.codegen.cpu.writing import Writer
 from burnish.tile.expr import Accumulated, Argument, Call, Coordinate, Expr, Inside
+from burnish.tile.functions import identity
 from burnish.tile.index import Axis, axes_of
-from burnish.tile.reference import identity
 
 Limits = Mapping[Axis, tuple[LlvmValue, LlvmValue]]
 """Where the tile's part of each spatial axis begins and ends."""
@@ -62,7 +63,7 @@ class NestWriter:
         self._blocking = blocking
         self._arithmetic = arithmetic
         self._limits = limits
-        self._writer = Writer(builder, nest, blocking, bases[nest.op.output])
+        self._writer = Writer(builder, nest, blocking, bases[nest.op.output], arithmetic)
         self._reader = Reader(builder, nest, blocking, bases, arithmetic)
         self._by_axis = {each.axis: each for each in (*nest.spatial, *nest.reduced)}
         self._called = axis_names(nest)
@@ -100,8 +101,7 @@ class NestWriter:
 
     def _vector_blocks(self) -> Iterator[tuple[Loop, int, MaskOf]]:
         """Yield the loops along the vector axis, the vectors of their blocks, and their lanes."""
-        blocking = self._blocking
-        vector = blocking.vector
+        blocking, vector = self._blocking, self._blocking.vector
         if vector is None or blocking.horizontal:
             yield nullcontext({}), blocking.vectors, lambda _: None
             return
@@ -127,16 +127,18 @@ class NestWriter:
                 yield once(start), (after - whole) // width, None
             if along.size > after:
                 start = builder.add(low, I64(after))
-                yield once(start), 1, self._lanes_below(high)
+                yield once(start), 1, self._lanes_below(high, is_one=along.size == after + 1)
             return
         count = builder.sub(high, low)
         end = builder.add(low, builder.mul(builder.sdiv(count, I64(step)), I64(step)))
         yield counted(builder, low, end, step, name), self._blocking.vectors, None
         yield counted(builder, end, high, width, name), 1, self._lanes_below(high)
 
-    def _lanes_below(self, high: LlvmValue) -> LanesFrom:
+    def _lanes_below(self, high: LlvmValue, *, is_one: bool = False) -> LanesFrom:
         def mask(start: LlvmValue) -> LlvmValue:
             builder, width = self._builder, self._blocking.width
+            if is_one and self._nest.op.dtype not in FLOATS:
+                return first_lane(width)
             left = builder.trunc(builder.sub(high, start), I32)
             return builder.icmp_signed("<", lane_numbers(width), splat(builder, left, width))
 

@@ -21,6 +21,7 @@ from burnish.tile.group import Group
 from burnish.tile.index import Axis, Index, at, coefficient
 from burnish.tile.region import DimensionSpan, TileMap, propagate
 from burnish.tile.semantics import axes_for
+from burnish.tile.sent import sent
 
 POOR = 1.5
 """Vector operations per evaluation that are worth avoiding with a copy; one is the least."""
@@ -43,6 +44,10 @@ def staged(
     }
     ops: list[TileOp] = []
     for op in group.ops:
+        if sent(op) is not None:
+            # its terms read their operands once
+            ops.append(op)
+            continue
         reads = list(op.reads)
         colliding_here = (
             position

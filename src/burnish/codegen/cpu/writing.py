@@ -8,6 +8,7 @@ from llvmlite import ir
 
 from burnish.codegen.cpu.blocking import Blocking
 from burnish.codegen.cpu.form import NestForm
+from burnish.codegen.cpu.loops import Arithmetic
 from burnish.codegen.cpu.memory import I32, I64, all_set, element, masked_store, scatter
 from burnish.codegen.cpu.reading import Coordinates, Spot
 from burnish.codegen.cpu.types import Builder, LlvmValue, called, store
@@ -20,9 +21,15 @@ class Writer:
     """Stores what a block of one nest has computed."""
 
     def __init__(
-        self, builder: Builder, nest: NestForm, blocking: Blocking, base: LlvmValue
+        self,
+        builder: Builder,
+        nest: NestForm,
+        blocking: Blocking,
+        base: LlvmValue,
+        arithmetic: Arithmetic,
     ) -> None:
         self._builder = builder
+        self._arithmetic = arithmetic
         self._blocking = blocking
         self._output = nest.output
         self._dtype = nest.op.dtype
@@ -53,6 +60,9 @@ class Writer:
         for axis, stride in output.strides.items():
             step = builder.mul(at[axis], I64(stride), flags=("nsw",))
             offset = builder.add(offset, step, flags=("nsw",))
+        for atom, factor in output.rest:
+            part = builder.mul(self._arithmetic.scalar_atom(atom, at), I64(factor))
+            offset = builder.add(offset, part)
         shift = spot.row * output.stride(self._blocking.block)
         if not self._blocking.horizontal:
             shift += spot.vector * self._blocking.width * output.stride(self._blocking.vector)

@@ -20,9 +20,9 @@ from burnish.codegen.gpu.products import axes_in
 from burnish.codegen.gpu.reduction import UNROLLED, joined
 from burnish.codegen.gpu.writer import KernelWriter, Point, Value
 from burnish.tile.expr import Call
+from burnish.tile.functions import identity
 from burnish.tile.graph import TileOp
 from burnish.tile.index import Axis, at, axes_of, coefficient, number
-from burnish.tile.reference import identity
 
 CARRIED = "carried"
 """The setting of blocks whose sums are carried on."""

@@ -13,9 +13,9 @@ from burnish.codegen.gpu.operands import operands
 from burnish.codegen.gpu.products import axes_in, summed
 from burnish.codegen.gpu.writer import KernelWriter, Point, Value
 from burnish.tile.expr import Argument, Call
+from burnish.tile.functions import identity
 from burnish.tile.graph import TileOp
 from burnish.tile.index import Axis, Index, at, number, unflatten
-from burnish.tile.reference import identity
 
 UNROLLED = 32
 """Terms of a reduction that are written one after the other, as the taps of a window are."""

@@ -141,8 +141,6 @@ def _found(at: Operands) -> Sequence[Partial | None]:
     return [None if data is None else (len(data), None)]
 
 
-_MOVES = Operator(shape=first, work=nothing)
-
 register({
     "Gather": Operator(_gathered_shape, value=_gathered, work=nothing, traffic=Movement.AS_GIVEN,
                        folds=defined, loops=gather),
@@ -150,7 +148,6 @@ register({
                                folds=defined, loops=gather_elements),
     "GatherND": Operator(_gathered_slices, work=nothing, traffic=Movement.AS_GIVEN,
                          folds=defined, loops=gather_nd),
-    "Scatter": _MOVES,
     "ReverseSequence": Operator(shape=first, work=nothing, loops=reverse_sequence),
     "NonZero": Operator(_found, always("i64"), work=nothing, folds=defined),
     "Compress": Operator(work=nothing),

@@ -15,10 +15,10 @@ from burnish.operators.loops.windows import Side, fitting, padded_for, seen, sid
 from burnish.operators.record import Operands, Operator, Partial, register
 from burnish.operators.rules import each_input, then
 from burnish.tile.expr import Argument, Coordinate, Expr, Guard, Inside, call, cast
+from burnish.tile.functions import identity
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at
 from burnish.tile.pointwise import like
-from burnish.tile.reference import identity
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError
 
 

@@ -6,6 +6,7 @@ import math
 
 from burnish.tile.expr import Expr, operations, walk
 from burnish.tile.graph import TileGraph, TileOp, arguments_of
+from burnish.tile.sent import sent
 from burnish.tile.steps.substitution import (
     inlined,
     is_contraction,
@@ -89,8 +90,10 @@ def _evaluations(producer: TileOp, reader: TileOp) -> int:
     """Return how often the reader evaluates what it reads of the producer."""
     in_body = set(arguments_of(reader.body))
     outputs = math.prod(reader.shape)
+    found = sent(reader)
+    terms = reader.points if found is None else found.terms
     return sum(
-        reader.points if position in in_body else outputs
+        terms if position in in_body else outputs
         for position, read in enumerate(reader.reads)
         if read.tensor == producer.output
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from burnish.tile.expr import Accumulated, Argument, Expr
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
 from burnish.tile.index import Axis, Index, flatten
+from burnish.tile.sent import sent
 from burnish.tile.steps.divisions import divisions
 from burnish.tile.steps.substitution import (
     expr_mapped,
@@ -65,6 +66,8 @@ def finished(reduction: TileOp, op: TileOp, tensors: Tensors) -> TileOp | None:
     moved = renamed(reduction, op.spatial, reduced, values)
     if len(divisions(moved, tensors).addresses) > len(divisions(reduction, tensors).addresses):
         return None
+    if sent(reduction) is not None and op.dtype != reduction.dtype:
+        return None  # it is collected where the result is
     if is_contraction(reduction) and not _stays_a_product(reduction, moved):
         return None
     return _joined(moved, op)

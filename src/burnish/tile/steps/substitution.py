@@ -21,6 +21,7 @@ from burnish.tile.index import (
     remainder,
     substitute,
 )
+from burnish.tile.sent import sent
 
 Values = Mapping[Axis, Index]
 OfIndex = Callable[[Index], Index]
@@ -47,8 +48,13 @@ def is_contraction(op: TileOp) -> bool:
 
 
 def varies_with_all(read: Read, op: TileOp) -> bool:
-    """Return whether the read uses every loop of the nest, so that no element is read again."""
+    """Return whether the read uses every loop of the nest, so that no element is read again.
+
+    Along axes on which terms are sent to their places there is no loop.
+    """
     looping = {axis for axis in (*op.spatial, *op.reduced) if axis.extent > 1}
+    if not looping <= _axes(read) and (found := sent(op)) is not None:
+        looping = {axis for axis in found.axes if axis.extent > 1}
     return looping <= _axes(read)
 
 
