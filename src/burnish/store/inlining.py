@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import onnx
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
 from burnish.core.errors import ModelError
 from burnish.core.free_names import FreeNames
-from burnish.store.operator_rules import opset_of, rules_of
+from burnish.store.operator_rules import is_defined, opset_of, rules_of
 
 Identifier = ir.OperatorIdentifier
 
@@ -28,13 +29,17 @@ def inline(
     before = {scope: _own(scope) for scope in _scopes(model)}
     for scope in before:
         _give_all_outputs(scope, model)
+    for function in model.functions.values():
+        _take_opset(function, model.opset_imports)
     try:
         result = _Inlining(wanted)(model)
     except ValueError as error:
         raise ModelError(
             f"the functions of the graph {model.graph.name!r} cannot be put in place of their"
             f" calls ({error})",
-            hint="export it again without functions",
+            hint="let ONNX put them in place: python -c \"import onnx, onnx.inliner as i;"
+            " onnx.save(i.inline_local_functions(onnx.load('MODEL.onnx'), convert_version=True),"
+            " 'INLINED.onnx')\"",
         ) from error
     for scope in _scopes(model):
         kept = before.get(scope, frozenset())
@@ -66,6 +71,23 @@ def _scopes(model: ir.Model) -> list[ir.Graph]:
 
 def _own(scope: ir.Graph) -> frozenset[ir.Node]:
     return frozenset(scope.all_nodes())
+
+
+def _take_opset(function: ir.Function, opsets: Mapping[str, int]) -> None:
+    """Let a function have the model's opset where none of its operators changed in between."""
+    own, wanted = function.opset_imports.get(""), opsets.get("")
+    if own is None or wanted is None or own == wanted:
+        return
+    used = {node.op_type for node in function.all_nodes() if node.domain in ("", "ai.onnx")}
+    if all(_since(name, own) == _since(name, wanted) is not None for name in used):
+        function.opset_imports[""] = wanted
+
+
+def _since(op_type: str, opset: int) -> int | None:
+    """Return the opset in which an operator was last changed; None: it is unknown there."""
+    if not is_defined(op_type, opset, ""):
+        return None
+    return int(onnx.defs.get_schema(op_type, opset, "").since_version)
 
 
 def _give_all_outputs(scope: ir.Graph, model: ir.Model) -> None:
