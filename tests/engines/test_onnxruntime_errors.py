@@ -77,6 +77,12 @@ def test_an_operator_of_an_opset_that_is_too_old_says_how_to_raise_it(stored: St
     session.close()
 
 
+def test_the_first_version_of_another_domains_operator_is_not_too_old() -> None:
+    said = RuntimeError("Could not find an implementation for SVMRegressor(1) node with name 'SVM'")
+    error = explain(said, MODEL)
+    assert "SVMRegressor(1) (node 'SVM') has no implementation for these" in error.problem
+
+
 def test_a_file_that_is_not_there_says_so() -> None:
     error = refused(MODEL)
     assert error.problem == "m.onnx: no such file"

@@ -124,8 +124,13 @@ def test_functions_are_kept_if_asked_for() -> None:
     assert result.report.notes == ()
 
 
-def test_functions_of_another_opset_are_kept_and_named() -> None:
+def test_functions_of_another_opset_with_the_same_operators_are_inlined() -> None:
     model = ir.from_onnx_text(FUNCTION.replace("OPSET", "16"))
+    assert op_types(checked(model, {"x": samples(2, 4)}).model) == ["Mul"]
+
+
+def test_functions_of_another_opset_are_kept_and_named() -> None:
+    model = ir.from_onnx_text(FUNCTION.replace("OPSET", "12"))
     result = optimize(model)
     assert op_types(result.model) == ["Half"]
     assert result.report.notes == (

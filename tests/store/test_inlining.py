@@ -87,11 +87,22 @@ def test_a_call_that_leaves_out_what_its_function_needs() -> None:
 
 
 def test_a_function_of_another_opset_cannot_be_put_in_place() -> None:
-    old = '<domain: "my", opset_import: ["" : 11]> old (a) => (b) { b = Neg(a) }'
+    old = '<domain: "my", opset_import: ["" : 11]> old (a) => (b) { b = Softmax(a) }'
     model = _model(f"g (float[4] x) => (float[4] y) {{ y = my.old(x) }} {old}")
     with pytest.raises(ModelError, match="cannot be put in place of their calls") as caught:
         inline(model)
-    assert caught.value.hint == "export it again without functions"
+    assert "inline_local_functions(onnx.load('MODEL.onnx'), convert_version=True)" in str(
+        caught.value.hint
+    )
+
+
+def test_a_function_of_another_opset_whose_operators_mean_the_same_there() -> None:
+    old = '<domain: "my", opset_import: ["" : 13]> old (a) => (b) { c = Neg(a) b = Softmax(c) }'
+    model = _model(f"g (float[4] x) => (float[4] y) {{ y = my.old(x) }} {old}")
+    before = _run(model)
+    inline(model)
+    assert [node.op_type for node in model.graph] == ["Neg", "Softmax"]
+    np.testing.assert_array_equal(_run(model), before)
 
 
 def test_only_wanted_functions_are_inlined() -> None:
@@ -99,3 +110,46 @@ def test_only_wanted_functions_are_inlined() -> None:
     inline(model, lambda function: function.name == "twice")
     assert [node.op_type for node in model.graph] == ["once", "once"]
     assert [name for _, name, _ in model.functions] == ["once"]
+
+
+def test_what_graphs_in_functions_give_hides_nothing_outside() -> None:
+    branches = "then_branch = t () => (x) { x = Neg(a) }, else_branch = e () => (x) { x = Abs(a) }"
+    chosen = (
+        f"{IMPORTS} chosen (a) => (b)"
+        f" {{ s = ReduceSum<keepdims = 0>(a) c = Cast<to = 9>(s) b = If(c) <{branches}> }}"
+    )
+    model = _model(
+        f"g (float[4] x) => (float[4] y) {{ c = my.chosen(x) d = my.chosen(c) y = Sub(d, x) }}"
+        f" {chosen}"
+    )
+    before = _run(model)
+    inline(model)
+    names = [value.name for node in model.graph.all_nodes() for value in node.outputs]
+    assert len(set(names)) == len(names)
+    assert "x" not in names
+    np.testing.assert_array_equal(_run(model), before)
+
+
+def test_what_bodies_of_loops_in_functions_take_hides_nothing_outside() -> None:
+    body = (
+        "body = b (int64 i, bool x, float[4] y) => (bool k, float[4] z)"
+        " <float[4] w = {1, 2, 3, 4}> { k = Identity(x) z = Add(y, w) }"
+    )
+    looped = (
+        f"{IMPORTS} looped (a) => (b) {{ n = Constant<value_int = 3>()"
+        f" c = Constant<value = bool {{1}}>() b = Loop(n, c, a) <{body}> }}"
+    )
+    model = _model(
+        f"g (float[4] x) => (float[4] y) {{ w = my.looped(x) z = my.looped(w) y = Sub(z, w) }}"
+        f" {looped}"
+    )
+    before = _run(model)
+    inline(model)
+    inner = [
+        value.name
+        for graph in model.graph.subgraphs()
+        for value in (*graph.inputs, *graph.initializers.values())
+    ]
+    assert len(inner) == 8
+    assert not {"x", "y", "w", "z"} & set(inner)
+    np.testing.assert_array_equal(_run(model), before)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import onnx
+
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.store.stored import StoredModel
 
@@ -75,7 +77,8 @@ def explain(error: Exception, model: StoredModel) -> BurnishError:
         )
     if match := _NO_KERNEL.search(text):
         version = _VERSION.search(match["op"])
-        if version is not None and int(version[1]) < _OLDEST_OPSET:
+        of_onnx = onnx.defs.has(_VERSION.sub("", match["op"]), onnx.defs.onnx_opset_version(), "")
+        if of_onnx and version is not None and int(version[1]) < _OLDEST_OPSET:
             return _too_old(path, match["op"], match["node"])
         return ModelError(
             f"{path}: {match['op']} (node {match['node']!r}) has no implementation for these "

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import onnx
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
 from burnish.core.errors import ModelError
 from burnish.core.free_names import FreeNames
-from burnish.store.operator_rules import opset_of, rules_of
+from burnish.store.operator_rules import is_defined, opset_of, rules_of
 
 Identifier = ir.OperatorIdentifier
+_OF_ONNX = ("", "ai.onnx")
 
 
 def inline(
@@ -28,13 +30,19 @@ def inline(
     before = {scope: _own(scope) for scope in _scopes(model)}
     for scope in before:
         _give_all_outputs(scope, model)
+    for function in model.functions.values():
+        if fits(function, model.opset_imports):
+            taken = {domain: model.opset_imports.get(domain) for domain in function.opset_imports}
+            function.opset_imports.update({d: v for d, v in taken.items() if v is not None})
     try:
         result = _Inlining(wanted)(model)
     except ValueError as error:
         raise ModelError(
             f"the functions of the graph {model.graph.name!r} cannot be put in place of their"
             f" calls ({error})",
-            hint="export it again without functions",
+            hint='let ONNX put them in place: python -c "import onnx, onnx.inliner as i;'
+            " onnx.save(i.inline_local_functions(onnx.load('MODEL.onnx'), convert_version=True),"
+            " 'INLINED.onnx')\"",
         ) from error
     for scope in _scopes(model):
         kept = before.get(scope, frozenset())
@@ -68,6 +76,28 @@ def _own(scope: ir.Graph) -> frozenset[ir.Node]:
     return frozenset(scope.all_nodes())
 
 
+def fits(function: ir.Function, opsets: Mapping[str, int]) -> bool:
+    """Return whether all operators of a function mean the same in a graph of these opsets."""
+    return all(
+        opsets.get(domain, own) == own or _unchanged(function, domain, own, opsets[domain])
+        for domain, own in function.opset_imports.items()
+    )
+
+
+def _unchanged(function: ir.Function, domain: str, own: int, wanted: int) -> bool:
+    used = {node.op_type for node in function.all_nodes() if node.domain in _OF_ONNX}
+    return domain in _OF_ONNX and all(
+        _since(name, own) == _since(name, wanted) is not None for name in used
+    )
+
+
+def _since(op_type: str, opset: int) -> int | None:
+    """Return the opset in which an operator was last changed; None: it is unknown there."""
+    if not is_defined(op_type, opset, ""):
+        return None
+    return int(onnx.defs.get_schema(op_type, opset, "").since_version)
+
+
 def _give_all_outputs(scope: ir.Graph, model: ir.Model) -> None:
     """Let every call give all that its function gives; nobody reads what was left out."""
     for node in scope.all_nodes():
@@ -92,25 +122,33 @@ def _require_inputs(scope: ir.Graph, kept: frozenset[ir.Node], opsets: Mapping[s
 
 
 def _name_apart(scope: ir.Graph, kept: frozenset[ir.Node]) -> None:
-    """Give nodes and values that came from functions names that nothing else in the scope has."""
-    graphs = [scope, *scope.subgraphs()]
-    values = FreeNames(
-        value.name or ""
-        for graph in graphs
-        for value in (*graph.inputs, *graph.outputs, *graph.initializers.values())
-    )
-    nodes = FreeNames()
+    """Give nodes and values that came from functions names that nothing else in the scope has.
+
+    What the graphs in a function's nodes take and give is named by their places outside of them.
+    """
+    ends = (*scope.inputs, *scope.outputs, *scope.initializers.values())
+    values, nodes = FreeNames(value.name or "" for value in ends), FreeNames()
+    fresh = []
     for node in scope.all_nodes():
         if node in kept:
             nodes.taken.add(node.name or "")
-            values.taken.update(value.name or "" for value in node.outputs)
-    for node in scope.all_nodes():
-        if node in kept:
-            continue
+            values.taken.update(value.name or "" for value in (*node.outputs, *_given_in(node)))
+        else:
+            fresh.append(node)
+    fixed = frozenset(map(id, ends))
+    for node in fresh:
         node.name = _free(node.name or node.op_type.lower(), nodes)
-        for value in node.outputs:
-            if value.name != "" and not value.is_graph_output():
+        for value in (*node.outputs, *_given_in(node)):
+            if value.name != "" and id(value) not in fixed:
                 value.name = _free(value.name or "value", values)
+
+
+def _given_in(node: ir.Node) -> tuple[ir.Value, ...]:
+    """Return what the graphs that a node holds begin with."""
+    graphs = [a.as_graph() for a in node.attributes.values() if a.type == ir.AttributeType.GRAPH]
+    graphs += [g for a in node.attributes.values() if a.type == ir.AttributeType.GRAPHS
+               for g in a.as_graphs()]  # fmt: skip
+    return tuple(v for graph in graphs for v in (*graph.inputs, *graph.initializers.values()))
 
 
 def _free(name: str, names: FreeNames) -> str:

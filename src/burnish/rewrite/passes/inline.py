@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
-from burnish.store.inlining import inline
+from burnish.store.inlining import fits, inline
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class InlineFunctions(InPlacePass):
         -->
         q = MatMul(x, wq); k = MatMul(x, wk); … ; y = MatMul(p, v)
 
-    A function that needs other operator versions than the model, or takes a graph as an
-    attribute, is kept.
+    A function whose operators mean something else in the model's versions, or that takes a graph
+    as an attribute, is kept.
     """
 
     def call(self, model: ir.Model) -> Counted:
@@ -36,9 +36,6 @@ def kept_functions(model: ir.Model) -> tuple[ir.OperatorIdentifier, ...]:
     return tuple(
         identifier
         for identifier, function in model.functions.items()
-        if any(
-            model.opset_imports.get(domain, version) != version
-            for domain, version in function.opset_imports.items()
-        )
+        if not fits(function, model.opset_imports)
         or any(attribute.type in graph_kinds for attribute in function.attributes.values())
     )
