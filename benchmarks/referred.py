@@ -73,7 +73,8 @@ def raw(tensor: Any, way: str) -> bytes:  # noqa: ANN401  (of torch)
     import torch
 
     turned = tensor.detach().t() if way == TURNED else tensor.detach()
-    return turned.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+    data: bytes = turned.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+    return data
 
 
 def made(built: BuiltModel) -> dict[str, Any]:

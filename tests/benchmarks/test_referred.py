@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import numpy_helper, parser
+from weightless import added
 
 torch = pytest.importorskip("torch")
 import referred  # noqa: E402  (imports torch)
@@ -64,7 +65,7 @@ def exported(store: Path, model: BuiltModel, *, beside: bool = False) -> Path:
 
 
 def of_zoo(monkeypatch: pytest.MonkeyPatch, model: BuiltModel) -> None:
-    monkeypatch.setattr(referred.factory, "build", lambda name, options: model)
+    monkeypatch.setattr("referred.factory.build", lambda name, options: model)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -116,7 +117,7 @@ def test_an_archive_that_is_none_is_said_to_be_none(
     assert main(["make", str(archive), str(tmp_path)]) == 1
     assert capsys.readouterr().out.startswith("one.tar.xz is not restored: ")
     with tarfile.open(archive, "w:xz") as out:
-        referred.added(out, "one/dynamo/a", b"1")
+        added(out, "one/dynamo/a", b"1")
     assert main(["make", str(archive), str(tmp_path)]) == 1
     assert "has no told.json" in capsys.readouterr().out
 
