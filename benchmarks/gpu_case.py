@@ -41,7 +41,7 @@ from gpu_plan import (
     steps_of,
     told_of,
 )
-from gpu_timing import baseline, captured, error_of, interval, memory_beside, races, timed
+from gpu_timing import baseline, captured, emptied, error_of, interval, memory_beside, races, timed
 
 Tensor = Module = Plan = Graph = Kernel = Any
 """Of torch, and of what is imported only when it is needed."""
@@ -129,6 +129,7 @@ def wait_and_measure(bench: Bench, write: Callable[[], None]) -> None:
     """Say that all is ready, and measure when told to."""
     bench.wait_for_others()
     write()
+    emptied()
     print("ready", flush=True)
     sys.stdin.readline()
     for _ in bench.measured():
@@ -188,6 +189,7 @@ class Bench:
             self.half = tuple(self.module(*self.given))
             wide = tuple(t.float() if t.is_floating_point() else t for t in self.given)
             self.exact = tuple(copy.deepcopy(self.module).float()(*wide))
+        emptied()
         result["eager_error"] = error_of(self.half, self.exact)
         result["baseline_s"], result["baseline_bytes"], result["failing"] = {}, {}, {}
         self.timers: dict[str, Timer] = {}
