@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -77,3 +79,18 @@ def test_the_wider_of_two_explains_what_either_does(seed: int) -> None:
     sizes = spread(np.ones((4, 3)), np.ones((4, 3)))
     ratios = [errors.beyond(each, sizes, 1.0).ratio for each in (one, two, one.wider(two))]
     assert ratios[2] <= min(ratios[:2]) + 1e-12
+
+
+def test_the_farthest_of_many_slices_may_be_farther_than_a_single_one() -> None:
+    """Elements of a slice go together, as those of a feature do: 128 say as much as 30."""
+    truth = RANDOM.standard_normal((128, 768))
+    together = np.repeat(RANDOM.standard_normal((32, 768)), 4, axis=0)
+    noise = 1e-3 * np.ones_like(truth)
+    found = spread(1.35e-3 * together, truth).beyond(
+        spread(noise, truth), spread(truth, truth), 1.75
+    )
+    assert found.off > 1.0e-3 * 1.75 * math.sqrt(1 + 8 / 128)  # more than one slice alone may be
+    assert found.ratio <= 1
+    wrong = noise.copy()
+    wrong[:, 753] = 2.5e-3
+    assert spread(wrong, truth).beyond(spread(noise, truth), spread(truth, truth), 1.75).ratio > 1

@@ -20,7 +20,8 @@ from burnish.core.units import error
 Floats = NDArray[np.float64]
 
 _FEW = 8.0
-"""A mean over so few elements is off by chance as far again."""
+"""A mean over so few elements is off by chance as far again; the farthest of many means, over more:
+their number's logarithm says how many times as many."""
 _SMALL = 16
 """Slices of fewer elements may have noise as those around them have, whatever is in them."""
 
@@ -58,7 +59,7 @@ class Spread:
             if not errors.size:
                 continue
             inside = count // len(errors)
-            allowed = _allowance(along or factor, inside) * _usual(
+            allowed = _allowance(along or factor, inside, len(errors)) * _usual(
                 noise.along[axis], sizes.along[axis], alone=inside < _SMALL
             )
             with np.errstate(divide="ignore"):
@@ -104,8 +105,8 @@ def spread_of(errors: Array, truth: Array, scale: float) -> Spread:
     return Spread(float(np.sqrt(squares.mean())) if truth.size else 0.0, along, truth.shape)
 
 
-def _allowance(factor: float, count: int) -> float:
-    return factor * math.sqrt(1 + _FEW / max(count, 1))
+def _allowance(factor: float, count: int, places: int = 1) -> float:
+    return factor * math.sqrt(1 + _FEW * (1 + math.log(places)) / max(count, 1))
 
 
 def _usual(noise: Floats, sizes: Floats, *, alone: bool) -> Floats:
