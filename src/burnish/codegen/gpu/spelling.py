@@ -155,6 +155,9 @@ HELPERS: Mapping[str, str] = MappingProxyType(
         "prefetch.global.L2 [$1]; mov.b32 $0, 0;",
         "=r,l", [a], dtype=tl.int32, is_pure=False, pack=1,
     )""",
+        "together": """    return tl.inline_asm_elementwise(
+        "mov.b32 $0, $1;", "=r,r", [a], dtype=a.dtype, is_pure=False, pack=2,
+    )""",
         "largest": f"""    return tl.maximum(a, b, {_ALL_NAN})""",
         "smallest": f"""    return tl.minimum(a, b, {_ALL_NAN})""",
         "product": """    return a * b""",

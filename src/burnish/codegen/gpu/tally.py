@@ -32,6 +32,8 @@ class Tally:
     """Elements of blocks that are computed side by side."""
     carried: int = 0
     """Elements of sums that are handed from one turn of a loop to the next, and of their taps."""
+    flying: float = 0.0
+    """Bytes that are loaded for one side of a product outside of loops, all at once."""
     ahead: int = 0
     """Turns of a loop without products whose loads run ahead."""
     steps: float = 0.0
