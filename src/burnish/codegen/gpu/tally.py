@@ -9,6 +9,8 @@ from burnish.tile.functions import FUNCTIONS
 
 STEP, LONG_STEP = 64, 1.5
 """Terms of a step, and what one with more of them counts as."""
+WEIGHTS = {"gelu": FUNCTIONS["erf"].weight, "silu": FUNCTIONS["sigmoid"].weight}
+"""Of functions that only a GPU has as one."""
 SCATTERED = 12.0
 """Operations that the load of a single element costs."""
 
@@ -70,7 +72,8 @@ class Tally:
 
     def work(self, function: str, elements: int, trips: int) -> None:
         """Count a function of every lane."""
-        self.lane_operations += FUNCTIONS[function].weight * elements * trips
+        weight = WEIGHTS[function] if function in WEIGHTS else FUNCTIONS[function].weight
+        self.lane_operations += weight * elements * trips
         self.widest = max(self.widest, elements)
 
     def product(

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
 from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, scattered
-from burnish.codegen.gpu.peepholes import simpler
+from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.values import Point, Scope, Value
 from burnish.tile.connect import NoGroupError
@@ -76,6 +76,7 @@ class KernelWriter:
         self.multiplying = self.beside = False
         self._depth, self._lines, self.looping = depth, 0, 0
         self._names: dict[str, int] = {}
+        self._kept = list[tuple[str, tuple[Expr, ...], str]]()
 
     def fresh(self, stem: str) -> str:
         """Return a variable that is not used yet."""
@@ -274,8 +275,11 @@ class KernelWriter:
                 found := self._settled(bound_guards(guards, point.bind), yes, no, point)
             ) is not None:
                 return found
-            case Call(function, arguments, dtype):
-                return self._call(function, arguments, dtype, point)
+            case Call():
+                near = self.own_functions and point.op.dtype in spelling.HALVES
+                called = at_once(expr, exact=not self.rounds_late, near=near)
+                self._kept.append(called)  # what is done is known by its place in memory
+                return self._call(*called, point)
 
     def _settled(
         self, guards: tuple[Guard, ...] | None, yes: Expr, no: Expr, point: Point
