@@ -20,7 +20,7 @@ from burnish.tile.lower import lower
 from burnish.tile.reference import evaluate
 from burnish.tile.schedule import Schedule
 from burnish.tile.simplify import simplify
-from codegen.gpu.interpreting import run_groups
+from codegen.gpu.interpreting import compiled, run_groups
 from codegen.gpu.models import HEAD, graph_of, inputs_of
 
 BLOCKS = {"m": 16, "n": 16, "k": 16}
@@ -182,3 +182,53 @@ def test_parts_are_added_up_by_many_programs() -> None:
     schedule = Schedule((), settings={"m": 64, "n": 64, "k": 64, "split": 4})
     _, adding = emit(whole(graph), schedule, graph)
     assert adding.grid[0] == 256
+
+
+WINDOW = """(float16[1,32,8,8] x, float16[32,1,3,3] w, float16[32] b, float16[16,32,1,1] v)
+    => (float16[1,16,8,8] y)
+    { c = Conv<group=32, pads=[1,1,1,1]>(x, w, b) d = Relu(c) y = Conv(d, v) }"""
+GATED = """(float16[64,192] x, float16[64,192] g, float16[192] b, float16[192,16] w)
+    => (float16[64,16] y) { c = Mul(x, g) d = Add(c, b) y = MatMul(d, w) }"""
+LAST = {"x": (0, 2, 3, 1), "y": (0, 2, 3, 1), "w": (2, 3, 1, 0)}
+
+
+def test_what_a_window_loads_for_a_product_is_moved_as_one() -> None:
+    graph = parsed(WINDOW)
+    schedule = Schedule((), settings={"m": 32, "n": 16, "k": 32})
+    (launch,) = emit(whole(graph), schedule, graph, GpuTarget(orders=LAST, own_functions=True))
+    (product,) = (line for line in launch.source.splitlines() if "tl.dot(" in line)
+    assert "tl.dot(together(" in product
+    assert "is_pure=False, pack=2" in launch.source
+    sizes = {name: kind.size for name, kind in graph.tensors.items()}
+    assert breaches(launch, sizes, all_programs=True) == ()
+    assert compiled(launch, 90).stack_bytes < 100
+
+
+def test_what_runs_ahead_in_a_loop_is_moved_as_it_is_loaded() -> None:
+    graph = parsed(GATED)
+    for depth, moved in ((64, False), (256, True)):
+        schedule = Schedule((), settings={"m": 16, "n": 16, "k": depth})
+        (launch,) = emit(whole(graph), schedule, graph, GpuTarget(own_functions=True))
+        assert ("together(" in launch.source) is moved
+        assert ("for step_1" in launch.source) is not moved
+        (plain,) = emit(whole(graph), schedule, graph, GpuTarget())
+        assert "together(" not in plain.source
+
+
+SIDE_BY_SIDE = """(float16[1,16,6,6] x, float16[1,16,6,6] z, float16[16,32,3,3] w)
+    => (float16[1,16,6,6] y)
+    { c = Concat<axis=1>(x, z) y = Conv<pads=[1,1,1,1]>(c, w) }"""
+
+
+def test_a_padded_image_of_several_is_loaded_with_its_condition_and_nothing_is_chosen() -> None:
+    graph = parsed(SIDE_BY_SIDE)
+    orders = dict.fromkeys(("x", "y", "z"), (0, 2, 3, 1)) | {"w": (2, 3, 1, 0)}
+    source = source_of(graph, orders)
+    assert source.count("tl.dot(") == 2  # one tensor after the other
+    assert "tl.where(" not in source
+    inputs = inputs_of(graph)
+    found = run_groups(graph, [(whole(graph), BLOCKS)], inputs, orders)["y"]
+    wanted = evaluate(graph, inputs)["y"]
+    np.testing.assert_allclose(
+        found.astype(np.float32), wanted.astype(np.float32), rtol=3e-3, atol=3e-3
+    )

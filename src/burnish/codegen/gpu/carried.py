@@ -18,7 +18,8 @@ from burnish.codegen.gpu.operands import contracts
 from burnish.codegen.gpu.patches import Patch
 from burnish.codegen.gpu.products import axes_in
 from burnish.codegen.gpu.reduction import UNROLLED, joined
-from burnish.codegen.gpu.writer import KernelWriter, Point, Value
+from burnish.codegen.gpu.values import Point, Value
+from burnish.codegen.gpu.writer import KernelWriter
 from burnish.tile.expr import Call
 from burnish.tile.functions import identity
 from burnish.tile.graph import TileOp

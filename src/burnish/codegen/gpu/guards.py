@@ -58,6 +58,23 @@ def _holds(guard: Guard, index: Index, extent: int) -> bool:
     return not shift.terms and low >= 0 and high <= extent
 
 
+def implied(wanted: Iterable[Guard], given: Iterable[Guard]) -> bool:
+    """Say whether some conditions hold wherever others do, each because of one of these."""
+    known = [(each.index.terms, *_bare(each)) for each in given]
+    return all(
+        any(
+            terms == each.index.terms and _bare(each)[0] <= low and high <= _bare(each)[1]
+            for terms, low, high in known
+        )
+        for each in wanted
+    )
+
+
+def _bare(guard: Guard) -> tuple[int, int]:
+    """Return the bounds of what a condition asks of an index without its constant."""
+    return guard.low - guard.index.constant, guard.high - guard.index.constant
+
+
 RUN = 8
 """Neighbouring elements that one instruction loads."""
 

@@ -28,7 +28,8 @@ from burnish.codegen.gpu.operands import LEAST
 from burnish.codegen.gpu.patches import WalkTurn, patch_of, turning
 from burnish.codegen.gpu.summing import ProgramSum
 from burnish.codegen.gpu.tally import Tally
-from burnish.codegen.gpu.writer import KernelWriter, Value
+from burnish.codegen.gpu.values import Value
+from burnish.codegen.gpu.writer import KernelWriter
 from burnish.core.errors import ModelError
 from burnish.core.plain_text import plain
 from burnish.core.tensors import BITS

@@ -22,7 +22,8 @@ from burnish.codegen.gpu.products import (
     started,
     terms_of,
 )
-from burnish.codegen.gpu.writer import KernelWriter, Point, Value
+from burnish.codegen.gpu.values import Point, Value
+from burnish.codegen.gpu.writer import KernelWriter
 from burnish.tile.expr import Argument, Call, Expr
 from burnish.tile.graph import Read, TileOp, arguments_of
 from burnish.tile.index import Axis, Index, at, substitute

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.writer import KernelWriter, Point
+from burnish.codegen.gpu.values import Point
+from burnish.codegen.gpu.writer import KernelWriter
 from burnish.tile.expr import Call, Expr
 from burnish.tile.graph import TileOp, arguments_of, expression_indices
 from burnish.tile.index import Axis, Index, at, axes_of, substitute

@@ -15,7 +15,8 @@ from itertools import product as every
 
 from burnish.codegen.gpu.blocks import AxisBlock
 from burnish.codegen.gpu.guards import Bind
-from burnish.codegen.gpu.writer import KernelWriter, Scope, Value
+from burnish.codegen.gpu.values import Scope, Value
+from burnish.codegen.gpu.writer import KernelWriter
 from burnish.core.tensors import BITS
 from burnish.tile.expr import Guard
 from burnish.tile.index import Axis, Index, at, axes_of, number, substitute

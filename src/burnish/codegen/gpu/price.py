@@ -61,6 +61,13 @@ eight times as many took minutes to compile and 80 times what was predicted."""
 LIBRARY_SHARES = ((2048, 0.71), (0, 0.65))
 """Terms from which on cuBLASLt reaches a share of the tensor cores' peak (572 to 639 TFLOP/s with
 768 terms, 698 with 3,072, an H200)."""
+FLYING = 0.4
+"""Of the registers for all loads of a window in a product: so many are loaded before they are used
+(153 registers of a thread, counted in machine code)."""
+BESIDE = 0.3
+"""Of what hides behind the longest part of a kernel, this much does not. More, where a program
+loads all of a window at once, and few programs are on a multiprocessor to compute meanwhile: alone,
+it loads, computes and multiplies in turn (20.4 us, an H200, where 8.6 and 7.7 should take 13.3)."""
 OWN_REGISTERS = 40
 """Registers of a thread that hold addresses and counters."""
 
@@ -91,7 +98,8 @@ def price(
     threads = 32 * written.launch.warps
     per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held + tally.carried) / threads
     most = min(MOST_PER_THREAD, REGISTERS // threads)
-    resident = int(REGISTERS // (threads * min(per_thread, most))) or 1
+    flying = FLYING * tally.flying / 4 / threads
+    resident = int(REGISTERS // (threads * min(per_thread + flying, most))) or 1
     shared = tally.looped_bytes * written.launch.stages
     resident = max(min(resident, int(hw.memory[0].capacity_bytes // max(shared, 1.0))), 1)
     uneven = _uneven(written, hw, resident)
@@ -111,7 +119,9 @@ def price(
     turned += tally.ahead * AHEAD_S
     latency_s = waves * (WAIT_S + chained + turned)
     launch_s = hw.launch_overhead_s + RAMP_S
-    busy = _busy(written, product_s, lane_s, l2_s, memory_s, latency_s)
+    apart = 1 / resident if tally.flying else 0.0
+    parts = (product_s, lane_s, l2_s, memory_s, latency_s)
+    busy = _busy(written, parts, max(apart, BESIDE))
     scalar = tally.unrolled.get("f32", 0) if precision == IEEE else 0
     spills = per_thread > most or scalar > MOST_UNROLLED * threads
     return Price(
@@ -132,17 +142,14 @@ def _uneven(written: Written, hw: HardwareSpec, resident: int) -> float:
     return uneven
 
 
-def _busy(
-    written: Written,
-    product_s: float,
-    lane_s: float,
-    l2_s: float,
-    memory_s: float,
-    latency_s: float,
-) -> float:
-    """Return what a launch takes of which parts hide behind each other, its start left out."""
-    busy = max(product_s, lane_s, l2_s, memory_s, latency_s)
-    busy += 0.3 * (product_s + lane_s + l2_s - max(product_s, lane_s, l2_s))
+def _busy(written: Written, parts: tuple[float, float, float, float, float], apart: float) -> float:
+    """Return what a launch takes of which parts hide behind each other, its start left out.
+
+    `apart` is the share of what hides that does not.
+    """
+    product_s, lane_s, l2_s, memory_s, latency_s = parts
+    busy = max(parts)
+    busy += apart * (product_s + lane_s + l2_s - max(product_s, lane_s, l2_s))
     if written.tally.carried:
         # a thread that has much to multiply has few others beside it: half of it waits for loads
         busy = max(busy, max(lane_s, latency_s) + 0.5 * min(lane_s, latency_s))

@@ -11,7 +11,8 @@ from burnish.codegen.gpu.guards import Bind
 from burnish.codegen.gpu.online import averaged, weighted
 from burnish.codegen.gpu.operands import operands
 from burnish.codegen.gpu.products import axes_in, summed
-from burnish.codegen.gpu.writer import KernelWriter, Point, Value
+from burnish.codegen.gpu.values import Point, Value
+from burnish.codegen.gpu.writer import KernelWriter
 from burnish.tile.expr import Argument, Call
 from burnish.tile.functions import identity
 from burnish.tile.graph import TileOp

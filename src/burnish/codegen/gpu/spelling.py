@@ -40,6 +40,8 @@ _PLAIN: Mapping[str, str] = MappingProxyType(
         "log": "tl.log({0})",
         "erf": "tl.erf({0})",
         "sigmoid": "(1 / (1 + tl.exp(-{0})))",
+        "gelu": "(0.5 * {0} * (1.0 + tl.erf({0} * 0.7071067811865476)))",
+        "silu": "({0} / (1.0 + tl.exp(-{0})))",
         "sin": "tl.sin({0})",
         "cos": "tl.cos({0})",
         "tan": "(tl.sin({0}) / tl.cos({0}))",
@@ -151,9 +153,16 @@ HELPERS: Mapping[str, str] = MappingProxyType(
     )""",
         "near_erf": """    return near_tanh(a * (1.1283791671 + 0.1009109 * a * a))""",
         "near_sigmoid": """    return 0.5 * near_tanh(0.5 * a) + 0.5""",
+        "near_gelu": """    half = 0.5 * a
+    return half + half * near_tanh(a * (0.7978845608 + 0.03567740814 * a * a))""",
+        "near_silu": """    half = 0.5 * a
+    return half + half * near_tanh(half)""",
         "fetch": """    tl.inline_asm_elementwise(
         "prefetch.global.L2 [$1]; mov.b32 $0, 0;",
         "=r,l", [a], dtype=tl.int32, is_pure=False, pack=1,
+    )""",
+        "together": """    return tl.inline_asm_elementwise(
+        "mov.b32 $0, $1;", "=r,r", [a], dtype=a.dtype, is_pure=False, pack=2,
     )""",
         "largest": f"""    return tl.maximum(a, b, {_ALL_NAN})""",
         "smallest": f"""    return tl.minimum(a, b, {_ALL_NAN})""",
@@ -167,7 +176,13 @@ _NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"asin": ("atan",), "acos": ("atan", "asin")}
 )
 _NEAR: Mapping[str, str] = MappingProxyType(
-    {"erf": "near_erf", "sigmoid": "near_sigmoid", "tanh": "near_tanh"}
+    {
+        "erf": "near_erf",
+        "sigmoid": "near_sigmoid",
+        "tanh": "near_tanh",
+        "gelu": "near_gelu",
+        "silu": "near_silu",
+    }
 )
 _ONLY_F32 = frozenset({"atan", "asin", "acos"})
 """Their polynomials are as good as an f32."""

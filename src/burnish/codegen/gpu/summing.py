@@ -21,7 +21,8 @@ from burnish.codegen.gpu.operands import contracts
 from burnish.codegen.gpu.parting import needed
 from burnish.codegen.gpu.patches import WalkTurn, patch_of
 from burnish.codegen.gpu.spelling import HALVES
-from burnish.codegen.gpu.writer import KernelWriter, Value
+from burnish.codegen.gpu.values import Value
+from burnish.codegen.gpu.writer import KernelWriter
 from burnish.tile.expr import Accumulated, Argument, Call, Expr, renumbered
 from burnish.tile.graph import Read, TensorType, TileOp, arguments_of
 from burnish.tile.group import Group

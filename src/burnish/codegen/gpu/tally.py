@@ -9,6 +9,8 @@ from burnish.tile.functions import FUNCTIONS
 
 STEP, LONG_STEP = 64, 1.5
 """Terms of a step, and what one with more of them counts as."""
+WEIGHTS = {"gelu": FUNCTIONS["erf"].weight, "silu": FUNCTIONS["sigmoid"].weight}
+"""Of functions that only a GPU has as one."""
 SCATTERED = 12.0
 """Operations that the load of a single element costs."""
 
@@ -32,6 +34,8 @@ class Tally:
     """Elements of blocks that are computed side by side."""
     carried: int = 0
     """Elements of sums that are handed from one turn of a loop to the next, and of their taps."""
+    flying: float = 0.0
+    """Bytes that are loaded for one side of a product outside of loops, all at once."""
     ahead: int = 0
     """Turns of a loop without products whose loads run ahead."""
     steps: float = 0.0
@@ -68,7 +72,8 @@ class Tally:
 
     def work(self, function: str, elements: int, trips: int) -> None:
         """Count a function of every lane."""
-        self.lane_operations += FUNCTIONS[function].weight * elements * trips
+        weight = WEIGHTS[function] if function in WEIGHTS else FUNCTIONS[function].weight
+        self.lane_operations += weight * elements * trips
         self.widest = max(self.widest, elements)
 
     def product(

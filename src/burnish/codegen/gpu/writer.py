@@ -11,13 +11,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
-from burnish.codegen.gpu.guards import Bind, bound_guards, bounded, ranges, scattered
-from burnish.codegen.gpu.peepholes import simpler
+from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, scattered
+from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
+from burnish.codegen.gpu.values import Point, Scope, Value
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
     Accumulated,
@@ -42,41 +42,6 @@ MOST_LINES = 400
 """Statements of a kernel: beyond, compiling it takes minutes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """Something that a kernel has computed: a name or an expression, its type and its shape."""
-
-    text: str
-    dtype: str
-    dims: frozenset[Axis] = frozenset()
-    """The dimensions of the frame along which it varies; none: it is a number."""
-    depends: frozenset[Axis] = frozenset()
-    """Every axis that it depends on."""
-
-
-@dataclass(slots=True)
-class Scope:
-    """A loop's body, or the kernel's own."""
-
-    axes: set[Axis]
-    """The axes that get a value here, and have it in the loops inside too."""
-    trips: int
-    """How often it is run by one program."""
-    lines: list[str] = field(default_factory=list)
-    values: dict[object, Value] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """Where an expression of a nest is evaluated."""
-
-    op: TileOp
-    bind: Bind
-    frame: Frame
-    accumulated: Value | None = None
-    done: dict[int, Value] = field(default_factory=dict)
-
-
 class KernelWriter:
     """Writes statements; `value` is the way in."""
 
@@ -96,6 +61,8 @@ class KernelWriter:
         self.pointers: dict[str, str] = {}
         self.loaded: dict[str, bool] = {}
         """Names of what is loaded, and whether it is zero outside of its tensor."""
+        self.guarded: dict[str, tuple[Guard, ...]] = {}
+        """Conditions without which what is loaded is zero, by the names of these."""
         self.helpers: set[str] = set()
         self.constants: frozenset[str] = frozenset()  # tensors that no kernel writes
         self.constant_loads, self.late_loads = list[tuple[str, Index]](), list[tuple[str, Index]]()
@@ -109,6 +76,7 @@ class KernelWriter:
         self.multiplying = self.beside = False
         self._depth, self._lines, self.looping = depth, 0, 0
         self._names: dict[str, int] = {}
+        self._kept = list[tuple[str, tuple[Expr, ...], str]]()
 
     def fresh(self, stem: str) -> str:
         """Return a variable that is not used yet."""
@@ -264,6 +232,8 @@ class KernelWriter:
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone)
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
+            if read.otherwise == 0:
+                self.guarded[found.text] = tuple(guards)
             return found
 
     def mask(self, depends: Iterable[Axis], guards: Sequence[Guard], frame: Frame) -> str:
@@ -301,13 +271,29 @@ class KernelWriter:
                 given = self.expression(inner, point)
                 text = spelling.casted(given.text, given.dtype, dtype)
                 return Value(text, dtype, given.dims, given.depends)
-            case Call("where", (Inside(guards, _), yes, no), _) if bound_guards(
-                guards, point.bind
-            ) in ((), None):
-                always = bound_guards(guards, point.bind) is not None
-                return self.expression(yes if always else no, point)
-            case Call(function, arguments, dtype):
-                return self._call(function, arguments, dtype, point)
+            case Call("where", (Inside(guards, _), yes, no), _) if (
+                found := self._settled(bound_guards(guards, point.bind), yes, no, point)
+            ) is not None:
+                return found
+            case Call():
+                near = self.own_functions and point.op.dtype in spelling.HALVES
+                called = at_once(expr, exact=not self.rounds_late, near=near)
+                self._kept.append(called)  # what is done is known by its place in memory
+                return self._call(*called, point)
+
+    def _settled(
+        self, guards: tuple[Guard, ...] | None, yes: Expr, no: Expr, point: Point
+    ) -> Value | None:
+        """Return which of two a condition chooses where that is known; None: it is not.
+
+        What is loaded may be zero wherever the condition does not hold: it then runs ahead.
+        """
+        if not guards:
+            return self.expression(no if guards is None else yes, point)
+        if no != Constant(0, no.dtype):
+            return None
+        value = self.expression(yes, point)
+        return value if implied(guards, self.guarded.get(value.text, ())) else None
 
     def _call(self, function: str, arguments: Sequence[Expr], dtype: str, point: Point) -> Value:
         given = [self.expression(each, point) for each in arguments]
