@@ -160,3 +160,10 @@ def test_shapes_that_do_not_fit_are_named() -> None:
     model = one_node("Add", inputs)
     with pytest.raises(ModelError, match=r"shapes \(2, 3\), \(4,\) do not fit together"):
         lowered(model)
+
+
+@pytest.mark.parametrize("operator", ["Div", "Mod"])
+def test_a_constant_0_is_no_divisor_of_whole_numbers(operator: str) -> None:
+    inputs = {"x": np.array([4, -3, 0])}
+    with pytest.raises(ModelError, match="it divides whole numbers by 0"):
+        lowered(one_node(operator, inputs, {"by": np.array([2, 0, 1])}))

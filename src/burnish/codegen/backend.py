@@ -121,6 +121,8 @@ class Backend(Protocol):
     """Whether products of 8-bit integers are faster than those of the numbers they stand for."""
     repeats: bool = False
     """Whether its runner repeats steps along a sequence."""
+    looks: bool = False
+    """Whether its runner looks at computed places that may not exist."""
     sends: bool = False
     """Whether its kernels send updates to computed places: `burnish.tile.sent`."""
 

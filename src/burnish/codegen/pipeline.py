@@ -32,6 +32,7 @@ from burnish.store.graph_nodes import nodes_of
 from burnish.tile.graph import TileGraph
 from burnish.tile.lower import cover, lower, named, operator, recurrence
 from burnish.tile.partition import Fusion
+from burnish.tile.ranges import unsure_places
 from burnish.tile.simplify import simplify
 
 PRODUCTS = frozenset({
@@ -223,9 +224,23 @@ def _grouped(
 ) -> CompiledRegion:
     """Return a region's nests, or some of them, as groups."""
     simple = _simple(lowered, options)
+    places = _unsure(region, simple) if options.backend.looks and not region.is_recurrent else {}
+    written = [op.output for op in simple.ops if op.output in places]
+    # whoever looks at them looks into memory
+    simple = dataclasses.replace(simple, outputs=tuple(dict.fromkeys((*simple.outputs, *written))))
     groups = scheduler.partition(simple)
     choices = scheduler.schedule(groups, simple)
-    return CompiledRegion(region, lowered, simple, groups, choices)
+    return CompiledRegion(region, lowered, simple, groups, choices, places=places)
+
+
+def _unsure(region: Region, simple: TileGraph) -> dict[str, int]:
+    """Return the tensors of the model that hold computed places which may not exist.
+
+    Places that nests compute for themselves (of a sampled image) are the nearest on purpose.
+    """
+    every = (value for node in region.nodes for value in (*node.inputs, *node.outputs))
+    own = {value.name for value in every if value is not None and not value.is_graph_input()}
+    return {name: size for name, size in unsure_places(simple).items() if name in own}
 
 
 def _simple(lowered: TileGraph, options: PlanOptions) -> TileGraph:

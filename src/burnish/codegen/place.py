@@ -66,6 +66,8 @@ class CompiledRegion:
     """That its kernels run many times; None: once."""
     when: Condition | None = None
     """Where they run at all; None: always."""
+    places: Mapping[str, int] = field(default_factory=dict)
+    """Tensors of computed places that may not exist, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,7 @@ class Draft:
                 predicted_bytes=_part(choice.predicted_bytes, share),
                 measured_s=_part(choice.measured_s, share),
                 indices={names[own]: size for own, size in kernel.indices.items()},
+                places={names[n]: region.places[n] for n in kernel.indices if n in region.places},
                 repeat=repeat,
                 when=region.when,
             )

@@ -20,8 +20,8 @@ import numpy as np
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.core.closing import Closing
-from burnish.core.errors import UsageError
 from burnish.runtime.buffers import SLACK_BYTES
+from burnish.runtime.checked import check_indices, check_lengths
 from burnish.runtime.host_memory import PAGE_BYTES, Bytes, address_of, aligned_bytes
 from burnish.runtime.ort import BoundPart, LoosePart, OrtSession
 from burnish.runtime.plan import (
@@ -29,6 +29,7 @@ from burnish.runtime.plan import (
     OrtStep,
     Plan,
     PlanTensor,
+    Step,
     condition_of,
     findings,
 )
@@ -267,7 +268,7 @@ class _Call:
         for name, size in self._plan.indices.items():
             check_indices(name, feeds[name], size)
         for name, most in self._plan.lengths.items():
-            _check_lengths(name, feeds[name], most)
+            check_lengths(name, feeds[name], most)
         for name in self._plan.inputs:
             if self._plan.tensors[name].home == "value":
                 self._values[name] = feeds[name]
@@ -316,6 +317,8 @@ class _Call:
         match self._parts[first]:
             case None:
                 self._kernels.run(first, count)
+                for name, size in computed_places(self._plan.steps[first + count - 1]).items():
+                    check_indices(name, self._arrays[name], size, is_computed=True)
             case BoundPart() as part:
                 part.run()
             case LoosePart() as part:
@@ -338,43 +341,27 @@ class _Call:
                 part.bind(name, address_of(self._arrays[name]))
 
 
-def check_indices(name: str, array: Array, size: int) -> None:
-    """Raise if an input holds an index that is none; a kernel would read another element."""
-    if array.dtype.kind not in "iu" or not array.size:
-        return
-    low, high = int(array.min()), int(array.max())
-    if low < -size or high >= size:
-        raise UsageError(
-            f"input {name!r} holds {low if low < -size else high}, and what it points into has"
-            f" {size:,} entries",
-            hint=f"feed whole numbers from {-size} to {size - 1}",
-        )
-
-
-def _check_lengths(name: str, array: Array, most: int) -> None:
-    """Raise if a row is longer than the sequence, or shorter than nothing."""
-    if not array.size:
-        return
-    low, high = int(array.min()), int(array.max())
-    if low < 0 or high > most:
-        raise UsageError(
-            f"input {name!r} holds {low if low < 0 else high}, and the sequence has {most:,} steps",
-            hint=f"feed whole numbers from 0 to {most}",
-        )
-
-
 def _stages(plan: Plan) -> Iterator[tuple[int, int]]:
     """Yield where each stretch of kernels begins and how long it is; parts are alone.
 
-    All steps of a stretch run under the same condition.
+    All steps of a stretch run under the same condition, and none but the last has places that are
+    to be looked at: others need the memory later.
     """
-    kinds = [(isinstance(step, KernelStep), condition_of(step)) for step in plan.steps]
-    for (is_kernel, _), group in groupby(range(len(kinds)), key=kinds.__getitem__):
+    kinds, looks = [], 0
+    for step in plan.steps:
+        kinds.append((isinstance(step, KernelStep), condition_of(step), looks))
+        looks += bool(computed_places(step))
+    for (is_kernel, *_), group in groupby(range(len(kinds)), key=kinds.__getitem__):
         numbers = list(group)
         if is_kernel:
             yield numbers[0], len(numbers)
         else:
             yield from ((number, 1) for number in numbers)
+
+
+def computed_places(step: Step) -> Mapping[str, int]:
+    """Return the tensors of computed places that are looked at when a step has run."""
+    return step.places if isinstance(step, KernelStep) else {}
 
 
 def _part(

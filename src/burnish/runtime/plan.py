@@ -127,6 +127,8 @@ class KernelStep:
     measured_s: float | None = None
     indices: Mapping[str, int] = field(default_factory=dict)
     """Arguments that hold indices, and how many there are; kernels take others for the nearest."""
+    places: Mapping[str, int] = field(default_factory=dict)
+    """Those of them that are computed and may be none: they are looked at when it has run."""
     repeat: Repeat | None = None
     """None: it runs once."""
     when: Condition | None = None

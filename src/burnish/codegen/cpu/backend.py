@@ -81,6 +81,7 @@ class CpuBackend(Backend):
     comment: str = ";"
     multiplies_bytes: bool = True
     repeats: bool = True
+    looks: bool = True
     sends: bool = True
     blocks: bool = True
     """Whether convolutions may be computed by Winograd's method."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
+import numpy as np
+
 from burnish.operators import size
 from burnish.operators.record import Elements, Operands, Operator, ValueRule, register
 from burnish.operators.rules import (
@@ -42,6 +44,19 @@ def _function(
         function = named if isinstance(named, str) else named(node)
         order = slice(None, None, -1 if turned else 1)
         elementwise(builder, node, lambda *operands: call(function, *operands[order]), dtype)
+
+    return meaning
+
+
+def _divided(loops: Meaning) -> Meaning:
+    """Return the loops of a quotient or a remainder; a library says that there is none by 0."""
+
+    def meaning(builder: NestBuilder, node: Node) -> None:
+        divisor = builder.constants.get(node.inputs[1])
+        whole = divisor is not None and np.asarray(divisor).dtype.kind in "iu"
+        if whole and not np.all(divisor):
+            raise NotCoveredError("it divides whole numbers by 0")
+        loops(builder, node)
 
     return meaning
 
@@ -244,9 +259,9 @@ register({name: _record(name, _function(asked, "bool", turned=True))
 register({
     "Sqrt": _record("Sqrt", _function("sqrt"), 2),
     "Div": Operator(broadcast, value=_VALUES["Div"], work=each_output(1), folds=no_zero_below,
-                    loops=_function("divide")),
+                    loops=_divided(_function("divide"))),
     "Mod": Operator(broadcast, value=_rest, work=each_output(1), folds=no_zero_below,
-                    loops=_function(_remainder)),
+                    loops=_divided(_function(_remainder))),
     "Pow": Operator(broadcast, work=each_output(10), folds=defined, loops=power),
     "Min": Operator(broadcast, work=each_output(1), folds=defined, loops=_folded("minimum")),
     "Max": Operator(broadcast, value=_VALUES["Max"], work=each_output(1), folds=defined,

@@ -184,7 +184,7 @@ def position_of(
     hit = call("equal", x, most)
     if kind[0] in "fb" and kind != "bool":
         hit = call("or", hit, call("is_nan", x))
-    body = call("where", hit, here, Constant(count if side == "min" else -1, "i64"))
+    body = call("where", hit, here, Constant(count - 1 if side == "min" else 0, "i64"))
     reads = [
         Read(source, where.index),
         Read(best, tuple(at(axis) for axis in where.spatial)),

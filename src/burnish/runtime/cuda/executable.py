@@ -12,9 +12,10 @@ from burnish.core.arrays import Array, Arrays
 from burnish.cuda.executable import DeviceExecutable, Result
 from burnish.cuda.feeding import Feed
 from burnish.cuda.streamed import StreamedExecutable
+from burnish.runtime.checked import check_indices
 from burnish.runtime.cuda.card_memory import CardMemory
 from burnish.runtime.cuda.stretch import stretch
-from burnish.runtime.executable import Program, StepTime, check_indices
+from burnish.runtime.executable import Program, StepTime
 from burnish.runtime.plan import Plan
 
 
