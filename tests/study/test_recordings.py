@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,9 @@ def test_what_says_how_a_model_is_run_is_refused_of_a_recording(
     tmp_path: Path, option: str, value: object
 ) -> None:
     path = _rank(tmp_path, "0.json")
+    asked = ProfileCommand(str(path))
     with pytest.raises(UsageError, match="says how a model is run, and") as caught:
-        profiles(ProfileCommand(str(path), **{option: value})  # type: ignore[arg-type])
+        profiles(replace(asked, **{option: value}))  # type: ignore[arg-type]
     assert caught.value.problem == (
         f"--{option} says how a model is run, and {path} was recorded already"
     )
