@@ -31,6 +31,7 @@ from burnish.study import verify as verifying
 from burnish.study import whatif as asking
 from burnish.study.given import TorchModule as TorchModule
 from burnish.study.requests import guarding, judging, looking, pruning, rewriting
+from burnish.study.requests.apart import require_apart
 from burnish.study.requests.values import require_values
 from burnish.study.shown.any import lines_of
 
@@ -45,6 +46,7 @@ def _function(request: Callable[P, A], answer: Callable[[A], R]) -> Callable[P, 
     def function(*args: P.args, **kwargs: P.kwargs) -> R:
         asked = request(*args, **kwargs)
         require_values(asked)
+        require_apart(asked)
         return answer(asked)
 
     name = getattr(request, "__name__", "").removesuffix("Command").lower()

@@ -100,7 +100,7 @@ def test_the_page_of_all_options_has_all_of_them() -> None:
         (["bench", "m", "--threads", "0"], "--threads: 0 is not a size", "1,8,32"),
         (["bench", "m", "--budget", "1y"], "--budget: '1y' is not a time", "--budget 60s"),
         (["optimize", "m.onnx", "-o", "./m.onnx"], "m.onnx: is MODEL itself, which would be lost",
-         "choose another place: -o m_optimized.onnx"),
+         "choose another place: -o m_new.onnx"),
         (["optimize", "m", "--rules", "r.py"], "r.py: no such file", "docs/user-rules.md"),
         (["help"], "no such command 'help'", "write burnish --help"),
         (["help", "optimize"], "no such command 'help'", "write burnish optimize --help"),

@@ -15,6 +15,7 @@ from burnish.cli import output
 from burnish.core import files
 from burnish.core.errors import UsageError
 from burnish.core.whole import whole
+from burnish.study.requests.apart import require_apart
 from burnish.study.requests.option import Option, Positional, RequestField, fields
 
 R = TypeVar("R")
@@ -156,7 +157,9 @@ def built(request: type[R], context: click.Context) -> R:
         for field in fields(request)
         if context.get_parameter_source(field.name) is ParameterSource.COMMANDLINE
     }
-    return request(**written)
+    asked = request(**written)
+    require_apart(asked)
+    return asked
 
 
 def _value(field: RequestField, written: Any) -> Any:  # noqa: ANN401  (what a parser found)

@@ -32,7 +32,13 @@ from burnish.study import outside
 from burnish.study.diagnosing import RunContext, diagnosed
 from burnish.study.given import models_of
 from burnish.study.inputs import FedModel, fed, feeds_of
-from burnish.study.recordings import distributed, holds_recordings, is_timeline, timelines
+from burnish.study.recordings import (
+    distributed,
+    holds_recordings,
+    is_timeline,
+    require_unasked,
+    timelines,
+)
 from burnish.study.requests.looking import ProfileCommand
 from burnish.study.requests.vocabulary import AnyModel, Sizes, names, path, positive
 from burnish.study.timeline import unprofiled_s
@@ -45,6 +51,8 @@ from burnish.trace.runs import warm
 Found = tuple[Profile, Trace, ProfiledSubject]
 Profiles = tuple[ProfileReport, tuple[Trace, ...]]
 """What was found, and the timelines."""
+_RECORDING = ("nsys", "ncu", "perf", "runs", "warmup", "data", "threads", "allow_fallback")
+"""Options that mean nothing where there is a recording."""
 _PLAIN_S = 0.5
 """For how long inferences are timed without recording: a tenth of that is over before a processor
 that was idle runs at its usual speed."""
@@ -88,6 +96,7 @@ def profiles(asked: ProfileCommand, *, progress: Progress = SILENT) -> Profiles:
     _require_one_timeline(asked, len(models) * len(engines))
     if (trace := path(asked.trace)) is not None:
         _require_one_model(models)
+        require_unasked(asked, _RECORDING, trace)
         found, timeline, _ = _read(models[0], trace, known, asked)
         return report((found,)), (timeline,)
     if asked.nsys or asked.ncu or asked.perf:
@@ -192,6 +201,7 @@ def _as_they_are(
             f"{paths[0]} is a recording, and not all of {', '.join(map(str, given))} are",
             hint=f"burnish profile MODEL --trace {paths[0]}; or recordings alone",
         )
+    require_unasked(asked, ("engine", "shape", *_RECORDING), paths[0])
     _require_one_timeline(asked, len(paths))
     if len(paths) == 1 and paths[0].is_dir():
         return distributed(paths[0], known, progress=progress)

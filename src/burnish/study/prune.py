@@ -31,7 +31,7 @@ from burnish.study.prune_report import MeasuredLatency, PruneReport
 from burnish.study.prune_write import PruneTask, Smaller, written
 from burnish.study.requests.pruning import PruneCommand
 from burnish.study.requests.vocabulary import path
-from burnish.study.variant import target_of
+from burnish.study.variant import require_apart, target_of
 
 SUFFIX = "pruned"
 
@@ -42,6 +42,7 @@ def answer(asked: PruneCommand, *, progress: Progress = SILENT) -> PruneReport:
     model = model_of(asked.model, asked.store)
     named = path(asked.output)
     target = named or target_of(model, SUFFIX)
+    require_apart(model, target)
     files.check_file(target, None if named else onnx_files.OWN)
     labelled = task_of(path(asked.labels), asked.metric, path(asked.data))
     isolated.start(ENGINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +14,16 @@ from burnish.analyze.ranks import ranks
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.study.diagnosing import RunContext, diagnosed
+from burnish.study.requests import line
+from burnish.study.requests.option import fields
 from burnish.trace import foreign
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any, recognised
 from burnish.trace.grouping import GroupLibrary
 from burnish.trace.runs import warm
 
+_CALLED_SO = re.compile(r"\.(?:json(?:\.gz)?|sqlite|xplane\.pb)$")
+"""What recordings are called that can be read."""
 _OF_WORKER = re.compile(r"(?P<worker>.+)\.\d{10,}\.pt\.trace\.json(?:\.gz)?")
 
 
@@ -45,17 +49,20 @@ def distributed(
     """Return the ranks whose timelines lie in a folder, and the profile of the slowest."""
     recordings = _in(folder)
     last = _last_of_each(recordings)
+    left_out = _left_out(folder, recordings)
     if len(last) == 1:
         alone, timeline = timelines(last, known, progress=progress)
-        return _with_note(alone, len(recordings)), timeline
+        return _with_notes(alone, (*_of_one(len(recordings)), *left_out)), timeline
     paths = {path.name: path for path in last}
     traces: dict[str, Trace] = {}
     for number, (name, path) in enumerate(paths.items(), 1):
         traces[name] = read_any(path)
         progress.step("read", number, len(paths), name)
+    _require_one_run(traces, folder)
     found = ranks(traces)
     slowest, timeline = timelines([paths[found.slowest.label]], known)
-    return replace(slowest, ranks=found), timeline
+    notes = (*found.notes, *left_out, *_missing(traces), *_damage(traces, found.slowest.label))
+    return replace(slowest, ranks=replace(found, notes=notes)), timeline
 
 
 def is_timeline(given: object) -> bool:
@@ -76,6 +83,16 @@ def require_model(given: object, command: str) -> None:
             if command == "graph"
             else f"see where its time goes: burnish profile {where}",
         )
+
+
+def require_unasked(asked: object, options: Sequence[str], recording: object) -> None:
+    """Refuse what says how a model is run where what is looked at was recorded already."""
+    for one in fields(type(asked)):
+        if one.name in options and getattr(asked, one.name) != one.default:
+            raise UsageError(
+                f"{one.flags[0]} says how a model is run, and {recording} was recorded already",
+                hint=f"leave {one.flags[0]} out, or record a model with it",
+            )
 
 
 def holds_recordings(given: object) -> bool:
@@ -117,12 +134,55 @@ def _last_of_each(paths: Sequence[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _with_note(found: ProfileReport, recordings: int) -> ProfileReport:
-    if recordings == 1:
-        return found
-    note = f"the folder holds {recordings:,} recordings of one worker: the last is read"
+def _with_notes(found: ProfileReport, notes: Sequence[str]) -> ProfileReport:
     first, *others = found.profiles
-    return replace(found, profiles=(replace(first, notes=(*first.notes, note)), *others))
+    return replace(found, profiles=(replace(first, notes=(*first.notes, *notes)), *others))
+
+
+def _of_one(recordings: int) -> tuple[str, ...]:
+    if recordings == 1:
+        return ()
+    return (f"the folder holds {recordings:,} recordings of one worker: the last is read",)
+
+
+def _left_out(folder: Path, recordings: Sequence[Path]) -> tuple[str, ...]:
+    """Say which files beside recordings are called like one and hold none."""
+    beside = {path for place in {one.parent for one in recordings} for path in place.iterdir()}
+    names = sorted(
+        path.name for path in beside if path.is_file() and _CALLED_SO.search(path.name)
+        and not _is_twin(path) and not _holds_recording(path)
+    )  # fmt: skip
+    return (f"no recording could be read in {', '.join(names)}: left out",) if names else ()
+
+
+def _require_one_run(traces: Mapping[str, Trace], folder: Path) -> None:
+    """Raise where two recordings are of the same rank: what one waited for is not in the other."""
+    of: dict[int, str] = {}
+    for name, trace in traces.items():
+        if trace.rank is not None and (first := of.setdefault(trace.rank, name)) != name:
+            raise UsageError(
+                f"{first} and {name} are both of rank {trace.rank}: they are of different runs",
+                hint="keep the recordings of one run in a folder of their own, or set one against"
+                f" the other: {line.joined('profile', folder / first, folder / name)}",
+            )
+
+
+def _missing(traces: Mapping[str, Trace]) -> tuple[str, ...]:
+    """Say how many ranks of the run were not given: who waited for them cannot be told."""
+    world = max((trace.world or 0 for trace in traces.values()), default=0)
+    if world <= len(traces):
+        return ()
+    here = f"the run had {world:,} ranks and {len(traces):,} are here"
+    return (f"{here}: waiting for the others shows as communication",)
+
+
+def _damage(traces: Mapping[str, Trace], shown: str) -> tuple[str, ...]:
+    """Return what reading the ranks told that are not shown themselves."""
+    told = set(traces[shown].notes)
+    return tuple(
+        f"{name}: {note}"
+        for name, trace in traces.items() for note in trace.notes if note not in told
+    )  # fmt: skip
 
 
 def _labels(paths: Sequence[Path]) -> dict[Path, str]:

@@ -6,10 +6,10 @@ import os
 import shutil
 from pathlib import Path
 
-from burnish.core.errors import UsageError
 from burnish.core.files import Kind, folder_written_beside
 from burnish.store import external_data, layout, onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study.requests.apart import require_other
 
 SUFFIX = "optimized"
 _NOTHING = Kind("a copied data set", lambda _folder: "it came while that was copied")
@@ -46,9 +46,9 @@ def _link(source: str, destination: str) -> None:
 
 
 def require_apart(model: StoredModel, target: Path) -> None:
-    """Raise if a model would take the place of the one that it is made from."""
-    if target.resolve() == model.onnx.resolve():
-        raise UsageError(
-            f"{target}: is MODEL itself, which would be lost",
-            hint=f"choose another place: -o {target.with_stem(f'{target.stem}_optimized')}",
-        )
+    """Raise if a model would take the place of the one that it is made from, or of its weights."""
+    read = [(model.onnx, "MODEL")]
+    if target.is_file():
+        weights = external_data.files(onnx_files.read(model.onnx))
+        read += [(file, f"a file of {model.onnx.name}'s weights") for file in weights]
+    require_other(target, read, "-o")

@@ -75,3 +75,7 @@ class Trace:
     """The model's nodes behind each node of the graph that the engine made of it."""
     is_warm: bool = False
     """Whether inferences that only warmed up are known to be left out."""
+    rank: int | None = None
+    """Which rank of a distributed run it is of; None: it does not say."""
+    world: int | None = None
+    """How many ranks that run had."""

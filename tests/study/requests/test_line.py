@@ -65,7 +65,7 @@ def values(field: RequestField) -> st.SearchStrategy[Any]:
         bool: st.booleans() if "/" in field.flags[0] else st.just(True),
         int: st.integers(1, 99),
         float: st.integers(0, 99).map(float),
-        Path: WORDS.map(Path),
+        Path: WORDS.map(lambda word: Path(f"{word}.new" if said.writes == "file" else word)),
         str: WORDS,
     }
     some = kinds[said.kind]

@@ -30,9 +30,13 @@ def _after_profile(asked: looking.ProfileCommand, report: Any) -> str:  # noqa: 
     models = asked.model if isinstance(asked.model, list | tuple) else (asked.model,)
     last = report.profiles[-1]
     if last.coverage is None:
-        slowest = last.label if report.ranks is not None else ""
-        return joined("whatif", Path(str(models[-1])) / slowest, "--sweep")
+        return joined("whatif", _recording(Path(str(models[-1])), last.label), "--sweep")
     return joined("advise", models[-1], "--engine", names(asked.engine)[0])
+
+
+def _recording(given: Path, name: str) -> Path:
+    """Return the file that was looked at; of a folder, that of this name."""
+    return max(given.rglob(name), default=given / name) if given.is_dir() else given
 
 
 def _after_graph(asked: looking.GraphCommand, _report: object) -> str:

@@ -69,11 +69,15 @@ def read(path: Path) -> Trace:
     if kinds and not known:
         raise _unknown(path, kinds)
     found = table.timeline()
+    about = stream.facts.get("distributedInfo")
+    told = about if isinstance(about, dict) else {}
     return Trace(
         spans=found.spans,
         source=_source(stream.facts),
         runs=found.runs,
         notes=(*stream.notes, *found.notes, *_notes(found.spans)),
+        rank=_whole(told.get("rank")),
+        world=_whole(told.get("world_size")),
     )
 
 
@@ -258,6 +262,10 @@ def _times(calls: Sequence[Span]) -> int:
         if names[length:] == names[:-length]:
             return len(names) // length
     return 1
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None
 
 
 def _source(facts: Mapping[str, Any]) -> str:

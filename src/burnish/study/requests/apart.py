@@ -1,0 +1,71 @@
+"""What a command writes never takes the place of what it reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from burnish.core.errors import UsageError
+from burnish.study.requests.option import Option, Positional, RequestField, fields
+
+
+def require_apart(asked: object) -> None:
+    """Raise where a file that would be written is one that the same command reads."""
+    known = [(field, getattr(asked, field.name)) for field in fields(type(asked))]
+    read = [
+        (path, _name(field)) for field, value in known if _reads(field) for path in _paths(value)
+    ]
+    for field, value in known:
+        if _writes(field):
+            for target in _paths(value):
+                require_other(target, read, field.flags[-1])
+
+
+def require_other(target: Path, read: Sequence[tuple[Path, str]], flag: str) -> None:
+    """Raise if a place is that of one of these files, which are told by what they are."""
+    for path, name in read:
+        if _is_same(target, path):
+            other = target.with_stem(f"{target.stem}_new")
+            raise UsageError(
+                f"{target}: is {name} itself, which would be lost",
+                hint=f"choose another place: {flag} {other}",
+            )
+
+
+def _reads(field: RequestField) -> bool:
+    said = field.said
+    return isinstance(said, Positional) or (
+        said.kind is Path and not said.writes and "--output" not in field.flags
+    )
+
+
+def _writes(field: RequestField) -> bool:
+    said = field.said
+    return isinstance(said, Option) and said.writes == "file"
+
+
+def _name(field: RequestField) -> str:
+    if isinstance(field.said, Positional):
+        return field.said.metavar.strip("[]…")
+    return f"the file of {field.flags[0]}"
+
+
+def _paths(value: Any) -> Iterator[Path]:  # noqa: ANN401  (of any field)
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    for one in value if several else (value,):
+        if isinstance(one, str | os.PathLike) and os.fspath(one):
+            yield Path(one)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Return whether two names lead to one file; folders are looked at elsewhere."""
+    try:
+        if one.is_dir() or other.is_dir():
+            return False
+        return one.resolve() == other.resolve() or (
+            one.exists() and other.exists() and one.samefile(other)
+        )
+    except (OSError, ValueError):
+        return False
