@@ -62,6 +62,16 @@ def test_sums_are_formed_in_parts_where_there_are_few_rows() -> None:
     assert "split" not in best(graph_from(MANY_ROWS)).schedule.settings
 
 
+def test_few_rows_are_normalised_by_what_adds_up_the_parts_of_a_long_product() -> None:
+    text = """(float16[128,3072] x, float16[3072,768] w, float16[768] s, float16[768] b,
+        float16[128,768] r) => (float16[128,768] y)
+        { h = MatMul(x, w) i = Add(h, r) y = LayerNormalization(i, s, b) }"""
+    (choice,) = GpuPredicted(H200)(graph_from(text))
+    # blocks of whole rows take ten times as long, and were tried first: no other was then
+    assert choice.schedule is not None
+    assert choice.schedule.settings["split"] > 1
+
+
 def test_more_rows_take_longer() -> None:
     few, many = (best(graph_from(text)) for text in (FEW_ROWS, MANY_ROWS))
     assert few.seconds < many.seconds

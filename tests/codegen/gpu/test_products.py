@@ -197,7 +197,7 @@ def test_what_a_window_loads_for_a_product_is_moved_as_one() -> None:
     schedule = Schedule((), settings={"m": 32, "n": 16, "k": 32})
     (launch,) = emit(whole(graph), schedule, graph, GpuTarget(orders=LAST, own_functions=True))
     (product,) = (line for line in launch.source.splitlines() if "tl.dot(" in line)
-    assert "tl.dot(together(" in product
+    assert "tl.dot(moved_1, " in product
     assert "is_pure=False, pack=2" in launch.source
     sizes = {name: kind.size for name, kind in graph.tensors.items()}
     assert breaches(launch, sizes, all_programs=True) == ()
@@ -231,4 +231,26 @@ def test_a_padded_image_of_several_is_loaded_with_its_condition_and_nothing_is_c
     wanted = evaluate(graph, inputs)["y"]
     np.testing.assert_allclose(
         found.astype(np.float32), wanted.astype(np.float32), rtol=3e-3, atol=3e-3
+    )
+
+
+HALVES_OF_ONE = """(float16[32,32] x, float16[32] g, float16[32,64] a, float16[32,16] w)
+    => (float16[32,16] y)
+    { s = Mul(x, g) c = MatMul(s, a) u, v = Split<axis=1, num_outputs=2>(c) h = Mul(u, v)
+      y = MatMul(h, w) }"""
+
+
+def test_what_two_products_of_a_chain_read_is_written_once() -> None:
+    graph = parsed(HALVES_OF_ONE)
+    source = source_of(graph)
+    schedule = Schedule((), settings={"m": 16, "n": 16, "k": 32})
+    (launch,) = emit(whole(graph), schedule, graph, GpuTarget())
+    (pointer,) = (line[2:4] for line in launch.source.splitlines() if line.endswith("[32, 32] x"))
+    assert launch.source.count(f"tl.load({pointer} ") == 1
+    assert source.count("tl.dot(") == launch.source.count("tl.dot(") == 3
+    inputs = inputs_of(graph)
+    found = run_groups(graph, [(whole(graph), schedule.settings)], inputs)["y"]
+    wanted = evaluate(graph, inputs)["y"]
+    np.testing.assert_allclose(
+        found.astype(np.float32), wanted.astype(np.float32), rtol=4e-3, atol=4e-3
     )

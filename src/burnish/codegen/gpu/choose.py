@@ -231,8 +231,11 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
             and _fills(shape, group.ops, LIBRARY_TERMS, FEW)
         ):
             yield {**LIBRARY_BLOCK, BY_LIBRARY: 1}
+        # of whole rows, blocks without parts are hopeless where sums are long: parts come first
+        parts = tuple(_split(group, target))
+        yield from parts if shape.whole else ()
         yield from _products(shape, group.ops, scalar=scalar)
-        yield from _split(group, target)
+        yield from () if shape.whole else parts
     elif shape.whole:
         yield from whole_rows(shape)
     elif sliding := window_axes(group.ops, group.anchor, places):

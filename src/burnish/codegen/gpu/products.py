@@ -87,10 +87,11 @@ def loop_over(
 ) -> ProductLoop:
     """Return how some neighbouring terms are counted; nothing is written yet."""
     start, end = part
-    name = writer.fresh("k")
-    k = Axis(name, end - start)
-    block = min(terms.block, power_of_two(k.extent, LEAST))
-    writer.blocks[k] = AxisBlock(k, name, block)
+    block = min(terms.block, power_of_two(end - start, LEAST))
+    k = _counted_before(writer, point, block, end - start) if not terms.outer else None
+    if k is None:
+        k = Axis(writer.fresh("k"), end - start)
+        writer.blocks[k] = AxisBlock(k, k.name, block)
     scalars = tuple(Axis(writer.fresh("tap"), axis.extent) for axis in terms.outer)
     for axis in scalars:
         writer.blocks[axis] = AxisBlock(axis, axis.name, 1)
@@ -102,12 +103,27 @@ def loop_over(
     return ProductLoop(k, scalars, replace(point, bind=bind, done={}), chunks, steps)
 
 
+def _counted_before(writer: KernelWriter, point: Point, block: int, extent: int) -> Axis | None:
+    """Return an axis that counts as many terms already, all at once, and means nothing else here.
+
+    What two products of a chain read is then the same, and written once.
+    """
+    taken = {*point.frame, *axes_in(point.bind.values())}
+    for axis in writer.whole_terms:
+        fits = axis.extent == extent and writer.blocks[axis].size == block
+        if fits and axis not in taken:
+            return axis
+    return None
+
+
 @contextmanager
 def counted(writer: KernelWriter, loop: ProductLoop) -> Iterator[None]:
     """Write a loop whose body multiplies a block of terms; of a single one, only its indices."""
     block = writer.blocks[loop.k]
     if loop.steps == 1:
-        writer.count(block)
+        if not writer.knows(loop.k):
+            writer.count(block)
+            writer.whole_terms += () if loop.scalars else (loop.k,)
         for axis in loop.scalars:
             writer.count(writer.blocks[axis])
         yield
@@ -186,7 +202,9 @@ def operand_text(
     if alone and tally.loads - loads >= TOGETHER and _comes_together(writer, value, dtype, point):
         tally.flying = max(tally.flying, sum(tally.loaded_bytes.values()) - moved)
         writer.helpers.add("together")
-        text = f"together({text})"
+        whole = replace(value, text=f"together({text})", dtype=dtype)
+        writer.moved[text] = writer.named(whole, "moved").text
+    text = writer.moved.get(text, text)
     if writer.blocks[loop.k].padded and not writer.loaded.get(value.text):
         kept = f"tl.where({writer.arithmetic(frame).inside(loop.k)}, {text}, 0.0)"
         text = f"{kept}.to({spelling.TYPES[dtype]})"

@@ -76,6 +76,8 @@ class KernelWriter:
         self.multiplying = self.beside = False
         self._depth, self._lines, self.looping = depth, 0, 0
         self._names: dict[str, int] = {}
+        self.whole_terms: tuple[Axis, ...] = ()  # that count all terms of a product at once
+        self.moved: dict[str, str] = {}  # names of what is moved to where it is multiplied
         self._kept = list[tuple[str, tuple[Expr, ...], str]]()
 
     def fresh(self, stem: str) -> str:
