@@ -35,6 +35,9 @@ STEP_S = 0.16e-6
 """What one step of a product's loop takes when nothing else bounds it, loads in flight."""
 COMPUTED_S = 0.19e-6
 """The same where an operand is computed first, or nothing runs ahead, beside what it loads."""
+LOOPED_S = 0.9e-6
+"""More for each turn of a loop with such steps: the next turn's loads wait for this one's end
+(seven such products took 14.4 us in six turns, and 4.7 where all were spelled out)."""
 WAITED_S = 0.5e-6
 """More for each further load of such a step, as the nine taps of a window."""
 NESTED_S = 6e-6
@@ -67,10 +70,10 @@ FLYING = 0.4
 """Of the registers for all loads of a window in a product: so many are loaded before they are used
 (153 registers of a thread, counted in machine code)."""
 BESIDE = 0.3
-"""Of what hides behind the longest part of a kernel whose loads run ahead, this much does not. More
-where a program loads all of a window at once, and few programs are on a multiprocessor to compute
-meanwhile: alone, it loads, computes and multiplies in turn (20.4 us, an H200, where 8.6 and 7.7
-should take 13.3)."""
+"""Of what hides behind the longest part of a kernel whose loads run ahead, this much does not.
+More, where a program loads all of a window at once, and few programs are on a multiprocessor to
+compute meanwhile: alone, it loads, computes and multiplies in turn (20.4 us, an H200, where 8.6 and
+7.7 should take 13.3)."""
 ASIDE, ALONE = 0.24, 1.6
 """The same where nothing runs ahead, for very many programs of a multiprocessor, and what is added
 for one; it falls with the root of their number, as others compute while one waits."""
@@ -127,13 +130,15 @@ def price(
     waves = math.ceil(programs / (hw.compute_units * resident))
     chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
     chained += tally.waited * WAITED_S
+    chained += LOOPED_S * max(min(tally.turns - tally.steps - tally.ahead, tally.waits), 0)
     turned = max(tally.turns - tally.steps - tally.waits - tally.ahead, 0) * TURN_S
     turned += tally.ahead * AHEAD_S
     latency_s = waves * (WAIT_S + chained + turned)
     launch_s = hw.launch_overhead_s + (EARLY_RAMP_S if written.launch.early else RAMP_S)
     rounds = max(programs / hw.compute_units, 1.0)
     apart = 1 / resident if tally.flying else 0.0
-    apart = max(apart, BESIDE if tally.steps else ASIDE + ALONE / math.sqrt(rounds))
+    looped = tally.steps or (tally.waits and tally.turns)
+    apart = max(apart, BESIDE if looped else ASIDE + ALONE / math.sqrt(rounds))
     parts = (product_s, lane_s, l2_s, memory_s, latency_s)
     busy = _busy(written, parts, apart, EXPOSED / rounds)
     scalar = tally.unrolled.get("f32", 0) if precision == IEEE else 0
