@@ -53,6 +53,8 @@ class Written:
     tally: Tally
     programs: int
     form: Form
+    constants: frozenset[str] = frozenset()
+    """Those of its tensors that no kernel writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,8 @@ def _written(
     first = first_lines(programs, settings.get("warps", 4))
     writer.scopes[0].lines[begun:begun] = _begun(writer, target, first)
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
-    return Written(launch, writer.tally, programs, shape)
+    fixed = constants & frozenset(launch.arguments)
+    return Written(launch, writer.tally, programs, shape, fixed)
 
 
 def _begun(writer: KernelWriter, target: GpuTarget, first: tuple[str, ...]) -> list[str]:

@@ -27,25 +27,30 @@ MEMORY_SHARE = 0.88
 LANE_SHARE = 0.8
 """Of the CUDA cores' instructions that do the work of the formula; the rest are addresses,
 conversions and waiting."""
-RAMP_S = 1.0e-6
-"""From the start of a kernel to its full rate and back."""
+RAMP_S, EARLY_RAMP_S = 0.75e-6, 0.45e-6
+"""From the start of a kernel to its full rate and back; the second, where it starts while the one
+before it still runs (launches and ramps of 1.8 and 1.5 us were fitted to 344 kernels, each alone
+in a graph; between others they take about 0.25 us more)."""
 STEP_S = 0.16e-6
 """What one step of a product's loop takes when nothing else bounds it, loads in flight."""
-COMPUTED_S = 0.7e-6
-"""The same where an operand is computed first, or nothing runs ahead (0.6 to 1.5 measured)."""
-WAITED_S = 0.15e-6
-"""More for each further load of such a step: the nine taps of a window make it 1.7 to 2.4 us."""
+COMPUTED_S = 0.19e-6
+"""The same where an operand is computed first, or nothing runs ahead, beside what it loads."""
+LOOPED_S = 0.9e-6
+"""More for each turn of a loop with such steps: the next turn's loads wait for this one's end
+(seven such products took 14.4 us in six turns, and 4.7 where all were spelled out)."""
+WAITED_S = 0.5e-6
+"""More for each further load of such a step, as the nine taps of a window."""
 NESTED_S = 6e-6
 """More, where a loop over products lies in another: nothing runs ahead (one such kernel took 189
 instead of 14 us)."""
-TURN_S = 1.0e-6
-"""What one turn of a loop without products takes: its loads do not run ahead (1.0 to 1.5)."""
+TURN_S = 0.78e-6
+"""What one turn of a loop without products takes: its loads do not run ahead."""
 AHEAD_S = 0.17e-6
 """The same where they do (0.15 to 0.19)."""
 SCHEDULERS = 4
 """Of a multiprocessor: each starts an instruction of one of its warps at a time."""
-WAIT_S = 0.7e-6
-"""What a program waits for its first loads."""
+WAIT_S = 0.07e-6
+"""What a program waits for its first loads beyond the start of its kernel."""
 WHOLE_ROWS = 0.8
 """Of all its parts, one after the other: a product whose block has whole rows has a multiprocessor
 for itself, and multiplies, reduces and stores in turn (0.65 to 1.5 of that were measured)."""
@@ -65,9 +70,18 @@ FLYING = 0.4
 """Of the registers for all loads of a window in a product: so many are loaded before they are used
 (153 registers of a thread, counted in machine code)."""
 BESIDE = 0.3
-"""Of what hides behind the longest part of a kernel, this much does not. More, where a program
-loads all of a window at once, and few programs are on a multiprocessor to compute meanwhile: alone,
-it loads, computes and multiplies in turn (20.4 us, an H200, where 8.6 and 7.7 should take 13.3)."""
+"""Of what hides behind the longest part of a kernel whose loads run ahead, this much does not.
+More, where a program loads all of a window at once, and few programs are on a multiprocessor to
+compute meanwhile: alone, it loads, computes and multiplies in turn (20.4 us, an H200, where 8.6 and
+7.7 should take 13.3)."""
+ASIDE, ALONE = 0.24, 1.6
+"""The same where nothing runs ahead, for very many programs of a multiprocessor, and what is added
+for one; it falls with the root of their number, as others compute while one waits."""
+EXPOSED = 0.21
+"""Of the shorter of latency and all else, for one program of a multiprocessor; it falls with their
+number."""
+NEAR = 0.5
+"""Of the second cache: what is less was written by the kernel before, and is read from there."""
 OWN_REGISTERS = 40
 """Registers of a thread that hold addresses and counters."""
 
@@ -111,17 +125,22 @@ def price(
     l2 = loaded / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
     product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, l2))
     moved = _memory_bytes(written, types)
-    memory_s = moved / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
+    far = _far_bytes(written, types, moved, hw)
+    memory_s = far / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
     waves = math.ceil(programs / (hw.compute_units * resident))
     chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
     chained += tally.waited * WAITED_S
+    chained += LOOPED_S * max(min(tally.turns - tally.steps - tally.ahead, tally.waits), 0)
     turned = max(tally.turns - tally.steps - tally.waits - tally.ahead, 0) * TURN_S
     turned += tally.ahead * AHEAD_S
     latency_s = waves * (WAIT_S + chained + turned)
-    launch_s = hw.launch_overhead_s + RAMP_S
+    launch_s = hw.launch_overhead_s + (EARLY_RAMP_S if written.launch.early else RAMP_S)
+    rounds = max(programs / hw.compute_units, 1.0)
     apart = 1 / resident if tally.flying else 0.0
+    looped = tally.steps or (tally.waits and tally.turns)
+    apart = max(apart, BESIDE if looped else ASIDE + ALONE / math.sqrt(rounds))
     parts = (product_s, lane_s, l2_s, memory_s, latency_s)
-    busy = _busy(written, parts, max(apart, BESIDE))
+    busy = _busy(written, parts, apart, EXPOSED / rounds)
     scalar = tally.unrolled.get("f32", 0) if precision == IEEE else 0
     spills = per_thread > most or scalar > MOST_UNROLLED * threads
     return Price(
@@ -142,13 +161,19 @@ def _uneven(written: Written, hw: HardwareSpec, resident: int) -> float:
     return uneven
 
 
-def _busy(written: Written, parts: tuple[float, float, float, float, float], apart: float) -> float:
+def _busy(
+    written: Written,
+    parts: tuple[float, float, float, float, float],
+    apart: float,
+    exposed: float,
+) -> float:
     """Return what a launch takes of which parts hide behind each other, its start left out.
 
-    `apart` is the share of what hides that does not.
+    `apart` is the share of what hides that does not, `exposed` that of latency.
     """
     product_s, lane_s, l2_s, memory_s, latency_s = parts
     busy = max(parts)
+    busy += exposed * min(latency_s, max(parts[:-1]))
     busy += apart * (product_s + lane_s + l2_s - max(product_s, lane_s, l2_s))
     if written.tally.carried:
         # a thread that has much to multiply has few others beside it: half of it waits for loads
@@ -193,3 +218,18 @@ def _memory_bytes(written: Written, types: Mapping[str, TensorType]) -> float:
             kind = types[name]
             total += min(kind.size * BITS[kind.dtype] / 8, each * written.programs)
     return total
+
+
+def _far_bytes(
+    written: Written, types: Mapping[str, TensorType], moved: float, hw: HardwareSpec
+) -> float:
+    """Return those of the bytes that a kernel needs which the second cache has not.
+
+    Constants come from memory: those of other kernels have passed since. All else does where it
+    is too much to have stayed.
+    """
+    size = {name: types[name].size * BITS[types[name].dtype] / 8 for name in written.constants}
+    loaded = written.tally.loaded_bytes
+    fixed = sum(min(size[n], loaded.get(n, 0.0) * written.programs) for n in size)
+    gone = min(max(moved / hw.memory[-2].capacity_bytes - NEAR, 0.0), 1.0)
+    return fixed + (moved - fixed) * gone
