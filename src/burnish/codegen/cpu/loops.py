@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from burnish.codegen.cpu.form import Strided
 from burnish.codegen.cpu.linear import linear
-from burnish.codegen.cpu.memory import I32, I64, element, splat
+from burnish.codegen.cpu.memory import I32, I64, element, lane_numbers, splat
 from burnish.codegen.cpu.types import Builder, LlvmType, LlvmValue, load
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
 
@@ -50,6 +50,20 @@ def along_axis(
     """Write a loop whose counter is where an axis is."""
     with loop as counter:
         yield {axis: counter}
+
+
+LanesFrom = Callable[[LlvmValue], LlvmValue]
+"""Tells which lanes of a vector are there, given where it begins."""
+
+
+def lanes_below(builder: Builder, width: int, high: LlvmValue) -> LanesFrom:
+    """Return what tells which lanes of a vector are before an end."""
+
+    def mask(start: LlvmValue) -> LlvmValue:
+        left = builder.trunc(builder.sub(high, start), I32)
+        return builder.icmp_signed("<", lane_numbers(width), splat(builder, left, width))
+
+    return mask
 
 
 def least(builder: Builder, a: LlvmValue, b: LlvmValue) -> LlvmValue:

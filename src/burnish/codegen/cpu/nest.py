@@ -14,12 +14,10 @@ from burnish.codegen.cpu.blocking import Blocking
 from burnish.codegen.cpu.expression import emit
 from burnish.codegen.cpu.form import NestForm, Range, Words, axis_names
 from burnish.codegen.cpu.lanes import Lanes
-from burnish.codegen.cpu.loops import Arithmetic, along_axis, counted, once
+from burnish.codegen.cpu.loops import Arithmetic, LanesFrom, along_axis, counted, lanes_below, once
 from burnish.codegen.cpu.memory import (
-    I32,
     I64,
     forget_loads,
-    lane_numbers,
     prefetch_to_write,
     splat,
 )
@@ -39,8 +37,8 @@ Loop = AbstractContextManager[Coordinates]
 MaskOf = Callable[[Coordinates], LlvmValue | None]
 """Tells which lanes of the vector that begins here are there; None: all."""
 
-LanesFrom = Callable[[LlvmValue], LlvmValue]
-"""The same, given where the vector begins."""
+Panel = tuple[int, LlvmValue | None]
+"""The vectors of a block, and which lanes of them are there; None: all."""
 
 _COMBINE = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 
@@ -71,16 +69,22 @@ class NestWriter:
         """Write all loops of the nest."""
         inner = {self._blocking.block, self._blocking.vector}
         outer = [each for each in self._nest.spatial if each.axis not in inner]
-        self._outer(outer, {})
+        if not self._blocking.panels_first:
+            self._outer(outer, {})
+            return
+        for start, vectors, mask in self._vector_blocks():
+            with start as there:
+                self._outer(outer, there, (vectors, mask(there)))
 
-    def _outer(self, ranges: Sequence[Range], at: Coordinates) -> None:
+    def _outer(self, ranges: Sequence[Range], at: Coordinates, panel: Panel | None = None) -> None:
+        """Write loops along these axes and all others inside, but over panels if one is given."""
         if not ranges:
-            self._inner(at)
+            self._inner(at) if panel is None else self._rows(at, *panel)
             return
         low, high = self._limits_of(ranges[0])
         name = self._called[ranges[0].axis]
         with counted(self._builder, low, high, 1, name) as counter:
-            self._outer(ranges[1:], {**at, ranges[0].axis: counter})
+            self._outer(ranges[1:], {**at, ranges[0].axis: counter}, panel)
 
     def _inner(self, at: Coordinates) -> None:
         """Write the loops over blocks: rows around vectors, or vectors around rows."""
@@ -93,10 +97,12 @@ class NestWriter:
             return
         for start, vectors, mask in self._vector_blocks():
             with start as there:
-                lanes = mask(there)
-                for row, rows in self._row_blocks():
-                    with row as here:
-                        self._block({**at, **there, **here}, rows, vectors, lanes)
+                self._rows({**at, **there}, vectors, mask(there))
+
+    def _rows(self, at: Coordinates, vectors: int, mask: LlvmValue | None) -> None:
+        for row, rows in self._row_blocks():
+            with row as here:
+                self._block({**at, **here}, rows, vectors, mask)
 
     def _vector_blocks(self) -> Iterator[tuple[Loop, int, MaskOf]]:
         """Yield the loops along the vector axis, the vectors of their blocks, and their lanes."""
@@ -127,20 +133,12 @@ class NestWriter:
                 yield once(start), (after - whole) // width, None
             if along.size > after:
                 start = builder.add(low, I64(after))
-                yield once(start), 1, self._lanes_below(high)
+                yield once(start), 1, lanes_below(builder, width, high)
             return
         count = builder.sub(high, low)
         end = builder.add(low, builder.mul(builder.sdiv(count, I64(step)), I64(step)))
         yield counted(builder, low, end, step, name), self._blocking.vectors, None
-        yield counted(builder, end, high, width, name), 1, self._lanes_below(high)
-
-    def _lanes_below(self, high: LlvmValue) -> LanesFrom:
-        def mask(start: LlvmValue) -> LlvmValue:
-            builder, width = self._builder, self._blocking.width
-            left = builder.trunc(builder.sub(high, start), I32)
-            return builder.icmp_signed("<", lane_numbers(width), splat(builder, left, width))
-
-        return mask
+        yield counted(builder, end, high, width, name), 1, lanes_below(builder, width, high)
 
     def _row_blocks(self) -> Iterator[tuple[Loop, int]]:
         """Yield the loops along the axis of rows, and the rows of their blocks."""
