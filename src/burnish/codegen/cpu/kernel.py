@@ -21,9 +21,9 @@ from burnish.codegen.cpu.blocking import Blocking, walked
 from burnish.codegen.cpu.carry import CarriedPart, Walk, carried
 from burnish.codegen.cpu.form import NestForm, Strided, form, uncollapsed
 from burnish.codegen.cpu.layout import places, scratch_elements
-from burnish.codegen.cpu.loops import Arithmetic, counted, greatest, least
+from burnish.codegen.cpu.loops import Arithmetic, Limits, counted, greatest, least
 from burnish.codegen.cpu.memory import I8, I64, POINTER, move_bytes
-from burnish.codegen.cpu.nest import Limits, NestWriter
+from burnish.codegen.cpu.nest import NestWriter
 from burnish.codegen.cpu.reading import SPARE
 from burnish.codegen.cpu.segments import segments
 from burnish.codegen.cpu.shares import by_reciprocals

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from llvmlite import ir
 
-from burnish.codegen.cpu.form import Strided
+from burnish.codegen.cpu.form import Range, Strided
 from burnish.codegen.cpu.linear import linear
 from burnish.codegen.cpu.memory import I32, I64, element, lane_numbers, splat
 from burnish.codegen.cpu.types import Builder, LlvmType, LlvmValue, load
@@ -64,6 +64,20 @@ def lanes_below(builder: Builder, width: int, high: LlvmValue) -> LanesFrom:
         return builder.icmp_signed("<", lane_numbers(width), splat(builder, left, width))
 
     return mask
+
+
+Limits = Mapping[Axis, tuple[LlvmValue, LlvmValue]]
+"""Where the tile's part of each spatial axis begins and ends."""
+
+
+def limits_of(builder: Builder, along: Range, limits: Limits) -> tuple[LlvmValue, LlvmValue]:
+    """Return where the tile's part of the axes that are walked as one begins and ends."""
+    low, high = limits[along.parts[0]]
+    if along.quotient > 1:
+        low, high = (builder.udiv(end, I64(along.quotient)) for end in (low, high))
+    for part in along.parts[1:]:
+        low, high = (builder.mul(end, I64(part.extent)) for end in (low, high))
+    return low, high
 
 
 def least(builder: Builder, a: LlvmValue, b: LlvmValue) -> LlvmValue:
