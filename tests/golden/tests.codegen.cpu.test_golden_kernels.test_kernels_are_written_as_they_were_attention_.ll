@@ -18,11 +18,11 @@
 ; schedule   tile 1×2×8
 ; launch     tiles 1, scratch_bytes 960
 ; predicted  1.24 µs, 192 B from and to memory
-; ModuleID = "com_microsoft_multiheadattention_e1a341f5d2e7"
+; ModuleID = "com_microsoft_multiheadattention_faa7fba183a4"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
 
-define void @"com_microsoft_multiheadattention_e1a341f5d2e7"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
+define void @"com_microsoft_multiheadattention_faa7fba183a4"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
 {
 entry:
   %".6" = getelementptr ptr, ptr %"arguments", i64 0
@@ -427,133 +427,134 @@ i0.body.2:
   %".364" = load float, ptr %"tmp3.origin.at.1", align 4
   %".365" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".364", i32 0
   %"tmp3.origin.value" = shufflevector <8 x float> %".365", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"divide" = fdiv <8 x float> %"tmp2.origin.value.4", %"tmp3.origin.value"
-  %".368" = mul nsw i64 %"i0.2", 4
-  %".369" = add nsw i64 0, %".368"
-  %".370" = mul nsw i64 %".347", 1
-  %".371" = add nsw i64 %".369", %".370"
-  %".372" = getelementptr float, ptr %"tmp4.origin", i64 %".371"
-  %"tmp4.origin.at" = getelementptr float, ptr %".372", i64 0
-  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %"divide", ptr %"tmp4.origin.at", i32 4, <8 x i1> %".352")
+  %"reciprocal" = fdiv <8 x float> splat (float 0x3ff0000000000000), %"tmp3.origin.value"
+  %"multiply.4" = fmul contract <8 x float> %"tmp2.origin.value.4", %"reciprocal"
+  %".369" = mul nsw i64 %"i0.2", 4
+  %".370" = add nsw i64 0, %".369"
+  %".371" = mul nsw i64 %".347", 1
+  %".372" = add nsw i64 %".370", %".371"
+  %".373" = getelementptr float, ptr %"tmp4.origin", i64 %".372"
+  %"tmp4.origin.at" = getelementptr float, ptr %".373", i64 0
+  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %"multiply.4", ptr %"tmp4.origin.at", i32 4, <8 x i1> %".352")
   %"i0.next.2" = add nsw i64 %"i0.2", 1
   br label %"i0.loop.2"
 i0.after.2:
-  %".376" = add i64 0, 1
-  %".377" = add i64 0, 2
-  %".378" = add i64 0, 8
+  %".377" = add i64 0, 1
+  %".378" = add i64 0, 2
   %".379" = add i64 0, 8
+  %".380" = add i64 0, 8
   br label %"i1.loop.1"
 i1.loop.1:
   %"i1.1" = phi  i64 [0, %"i0.after.2"], [%"i1.next.1", %"i0.after.3"]
-  %".381" = icmp slt i64 %"i1.1", %".379"
-  br i1 %".381", label %"i1.body.1", label %"i1.after.1"
+  %".382" = icmp slt i64 %"i1.1", %".380"
+  br i1 %".382", label %"i1.body.1", label %"i1.after.1"
 i1.body.1:
-  %".383" = add i64 0, 2
+  %".384" = add i64 0, 2
   br label %"i0.loop.3"
 i1.after.1:
   %"tile.next" = add nsw i64 %"tile", 1
   br label %"tile.loop"
 i0.loop.3:
   %"i0.3" = phi  i64 [0, %"i1.body.1"], [%"i0.next.3", %"i0.body.3"]
-  %".385" = icmp slt i64 %"i0.3", %".383"
-  br i1 %".385", label %"i0.body.3", label %"i0.after.3"
+  %".386" = icmp slt i64 %"i0.3", %".384"
+  br i1 %".386", label %"i0.body.3", label %"i0.after.3"
 i0.body.3:
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.5"
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.6"
-  %".389" = mul nsw i64 %"i0.3", 4
-  %".390" = add nsw i64 0, %".389"
-  %".391" = getelementptr float, ptr %"tmp4.origin", i64 %".390"
-  %"tmp4.origin.at.1" = getelementptr float, ptr %".391", i64 0
-  %".393" = load float, ptr %"tmp4.origin.at.1", align 4
-  %".394" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".393", i32 0
-  %"tmp4.origin.value" = shufflevector <8 x float> %".394", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".396" = mul nsw i64 %"i1.1", 1
-  %".397" = add nsw i64 0, %".396"
-  %".398" = getelementptr float, ptr %"in2", i64 %".397"
-  %"in2.at" = getelementptr float, ptr %".398", i64 0
+  %".390" = mul nsw i64 %"i0.3", 4
+  %".391" = add nsw i64 0, %".390"
+  %".392" = getelementptr float, ptr %"tmp4.origin", i64 %".391"
+  %"tmp4.origin.at.1" = getelementptr float, ptr %".392", i64 0
+  %".394" = load float, ptr %"tmp4.origin.at.1", align 4
+  %".395" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".394", i32 0
+  %"tmp4.origin.value" = shufflevector <8 x float> %".395", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".397" = mul nsw i64 %"i1.1", 1
+  %".398" = add nsw i64 0, %".397"
+  %".399" = getelementptr float, ptr %"in2", i64 %".398"
+  %"in2.at" = getelementptr float, ptr %".399", i64 0
   %"in2.value" = load <8 x float>, ptr %"in2.at", align 4
-  %"multiply.4" = fmul contract <8 x float> %"tmp4.origin.value", %"in2.value"
-  %".402" = load <8 x float>, <8 x float>* %"sum.5"
-  %"add.20" = fadd contract <8 x float> %".402", %"multiply.4"
+  %"multiply.5" = fmul contract <8 x float> %"tmp4.origin.value", %"in2.value"
+  %".403" = load <8 x float>, <8 x float>* %"sum.5"
+  %"add.20" = fadd contract <8 x float> %".403", %"multiply.5"
   store <8 x float> %"add.20", <8 x float>* %"sum.5"
-  %"tmp4.origin.at.2" = getelementptr float, ptr %".391", i64 4
-  %".406" = load float, ptr %"tmp4.origin.at.2", align 4
-  %".407" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".406", i32 0
-  %"tmp4.origin.value.1" = shufflevector <8 x float> %".407", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"multiply.5" = fmul contract <8 x float> %"tmp4.origin.value.1", %"in2.value"
-  %".410" = load <8 x float>, <8 x float>* %"sum.6"
-  %"add.21" = fadd contract <8 x float> %".410", %"multiply.5"
+  %"tmp4.origin.at.2" = getelementptr float, ptr %".392", i64 4
+  %".407" = load float, ptr %"tmp4.origin.at.2", align 4
+  %".408" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".407", i32 0
+  %"tmp4.origin.value.1" = shufflevector <8 x float> %".408", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"multiply.6" = fmul contract <8 x float> %"tmp4.origin.value.1", %"in2.value"
+  %".411" = load <8 x float>, <8 x float>* %"sum.6"
+  %"add.21" = fadd contract <8 x float> %".411", %"multiply.6"
   store <8 x float> %"add.21", <8 x float>* %"sum.6"
-  %"tmp4.origin.at.3" = getelementptr float, ptr %".391", i64 1
-  %".414" = load float, ptr %"tmp4.origin.at.3", align 4
-  %".415" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".414", i32 0
-  %"tmp4.origin.value.2" = shufflevector <8 x float> %".415", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"in2.at.1" = getelementptr float, ptr %".398", i64 8
+  %"tmp4.origin.at.3" = getelementptr float, ptr %".392", i64 1
+  %".415" = load float, ptr %"tmp4.origin.at.3", align 4
+  %".416" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".415", i32 0
+  %"tmp4.origin.value.2" = shufflevector <8 x float> %".416", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"in2.at.1" = getelementptr float, ptr %".399", i64 8
   %"in2.value.1" = load <8 x float>, ptr %"in2.at.1", align 4
-  %"multiply.6" = fmul contract <8 x float> %"tmp4.origin.value.2", %"in2.value.1"
-  %".420" = load <8 x float>, <8 x float>* %"sum.5"
-  %"add.22" = fadd contract <8 x float> %".420", %"multiply.6"
+  %"multiply.7" = fmul contract <8 x float> %"tmp4.origin.value.2", %"in2.value.1"
+  %".421" = load <8 x float>, <8 x float>* %"sum.5"
+  %"add.22" = fadd contract <8 x float> %".421", %"multiply.7"
   store <8 x float> %"add.22", <8 x float>* %"sum.5"
-  %"tmp4.origin.at.4" = getelementptr float, ptr %".391", i64 5
-  %".424" = load float, ptr %"tmp4.origin.at.4", align 4
-  %".425" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".424", i32 0
-  %"tmp4.origin.value.3" = shufflevector <8 x float> %".425", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"multiply.7" = fmul contract <8 x float> %"tmp4.origin.value.3", %"in2.value.1"
-  %".428" = load <8 x float>, <8 x float>* %"sum.6"
-  %"add.23" = fadd contract <8 x float> %".428", %"multiply.7"
+  %"tmp4.origin.at.4" = getelementptr float, ptr %".392", i64 5
+  %".425" = load float, ptr %"tmp4.origin.at.4", align 4
+  %".426" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".425", i32 0
+  %"tmp4.origin.value.3" = shufflevector <8 x float> %".426", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"multiply.8" = fmul contract <8 x float> %"tmp4.origin.value.3", %"in2.value.1"
+  %".429" = load <8 x float>, <8 x float>* %"sum.6"
+  %"add.23" = fadd contract <8 x float> %".429", %"multiply.8"
   store <8 x float> %"add.23", <8 x float>* %"sum.6"
-  %"tmp4.origin.at.5" = getelementptr float, ptr %".391", i64 2
-  %".432" = load float, ptr %"tmp4.origin.at.5", align 4
-  %".433" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".432", i32 0
-  %"tmp4.origin.value.4" = shufflevector <8 x float> %".433", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"in2.at.2" = getelementptr float, ptr %".398", i64 16
+  %"tmp4.origin.at.5" = getelementptr float, ptr %".392", i64 2
+  %".433" = load float, ptr %"tmp4.origin.at.5", align 4
+  %".434" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".433", i32 0
+  %"tmp4.origin.value.4" = shufflevector <8 x float> %".434", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"in2.at.2" = getelementptr float, ptr %".399", i64 16
   %"in2.value.2" = load <8 x float>, ptr %"in2.at.2", align 4
-  %"multiply.8" = fmul contract <8 x float> %"tmp4.origin.value.4", %"in2.value.2"
-  %".438" = load <8 x float>, <8 x float>* %"sum.5"
-  %"add.24" = fadd contract <8 x float> %".438", %"multiply.8"
+  %"multiply.9" = fmul contract <8 x float> %"tmp4.origin.value.4", %"in2.value.2"
+  %".439" = load <8 x float>, <8 x float>* %"sum.5"
+  %"add.24" = fadd contract <8 x float> %".439", %"multiply.9"
   store <8 x float> %"add.24", <8 x float>* %"sum.5"
-  %"tmp4.origin.at.6" = getelementptr float, ptr %".391", i64 6
-  %".442" = load float, ptr %"tmp4.origin.at.6", align 4
-  %".443" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".442", i32 0
-  %"tmp4.origin.value.5" = shufflevector <8 x float> %".443", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"multiply.9" = fmul contract <8 x float> %"tmp4.origin.value.5", %"in2.value.2"
-  %".446" = load <8 x float>, <8 x float>* %"sum.6"
-  %"add.25" = fadd contract <8 x float> %".446", %"multiply.9"
+  %"tmp4.origin.at.6" = getelementptr float, ptr %".392", i64 6
+  %".443" = load float, ptr %"tmp4.origin.at.6", align 4
+  %".444" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".443", i32 0
+  %"tmp4.origin.value.5" = shufflevector <8 x float> %".444", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"multiply.10" = fmul contract <8 x float> %"tmp4.origin.value.5", %"in2.value.2"
+  %".447" = load <8 x float>, <8 x float>* %"sum.6"
+  %"add.25" = fadd contract <8 x float> %".447", %"multiply.10"
   store <8 x float> %"add.25", <8 x float>* %"sum.6"
-  %"tmp4.origin.at.7" = getelementptr float, ptr %".391", i64 3
-  %".450" = load float, ptr %"tmp4.origin.at.7", align 4
-  %".451" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".450", i32 0
-  %"tmp4.origin.value.6" = shufflevector <8 x float> %".451", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"in2.at.3" = getelementptr float, ptr %".398", i64 24
+  %"tmp4.origin.at.7" = getelementptr float, ptr %".392", i64 3
+  %".451" = load float, ptr %"tmp4.origin.at.7", align 4
+  %".452" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".451", i32 0
+  %"tmp4.origin.value.6" = shufflevector <8 x float> %".452", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"in2.at.3" = getelementptr float, ptr %".399", i64 24
   %"in2.value.3" = load <8 x float>, ptr %"in2.at.3", align 4
-  %"multiply.10" = fmul contract <8 x float> %"tmp4.origin.value.6", %"in2.value.3"
-  %".456" = load <8 x float>, <8 x float>* %"sum.5"
-  %"add.26" = fadd contract <8 x float> %".456", %"multiply.10"
+  %"multiply.11" = fmul contract <8 x float> %"tmp4.origin.value.6", %"in2.value.3"
+  %".457" = load <8 x float>, <8 x float>* %"sum.5"
+  %"add.26" = fadd contract <8 x float> %".457", %"multiply.11"
   store <8 x float> %"add.26", <8 x float>* %"sum.5"
-  %"tmp4.origin.at.8" = getelementptr float, ptr %".391", i64 7
-  %".460" = load float, ptr %"tmp4.origin.at.8", align 4
-  %".461" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".460", i32 0
-  %"tmp4.origin.value.7" = shufflevector <8 x float> %".461", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"multiply.11" = fmul contract <8 x float> %"tmp4.origin.value.7", %"in2.value.3"
-  %".464" = load <8 x float>, <8 x float>* %"sum.6"
-  %"add.27" = fadd contract <8 x float> %".464", %"multiply.11"
+  %"tmp4.origin.at.8" = getelementptr float, ptr %".392", i64 7
+  %".461" = load float, ptr %"tmp4.origin.at.8", align 4
+  %".462" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".461", i32 0
+  %"tmp4.origin.value.7" = shufflevector <8 x float> %".462", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"multiply.12" = fmul contract <8 x float> %"tmp4.origin.value.7", %"in2.value.3"
+  %".465" = load <8 x float>, <8 x float>* %"sum.6"
+  %"add.27" = fadd contract <8 x float> %".465", %"multiply.12"
   store <8 x float> %"add.27", <8 x float>* %"sum.6"
-  %".467" = load <8 x float>, <8 x float>* %"sum.5"
-  %".468" = load <8 x float>, <8 x float>* %"sum.6"
-  %".469" = mul nsw i64 %"i0.3", 8
-  %".470" = add nsw i64 0, %".469"
-  %".471" = mul nsw i64 %"i1.1", 1
-  %".472" = add nsw i64 %".470", %".471"
-  %".473" = getelementptr float, ptr %"out0", i64 %".472"
-  %"out0.at" = getelementptr float, ptr %".473", i64 0
-  store <8 x float> %".467", ptr %"out0.at", align 4
-  %".476" = mul nsw i64 %"i0.3", 8
-  %".477" = add nsw i64 0, %".476"
-  %".478" = mul nsw i64 %"i1.1", 1
-  %".479" = add nsw i64 %".477", %".478"
-  %".480" = getelementptr float, ptr %"out0", i64 %".479"
-  %"out0.at.1" = getelementptr float, ptr %".480", i64 8
-  store <8 x float> %".468", ptr %"out0.at.1", align 4
+  %".468" = load <8 x float>, <8 x float>* %"sum.5"
+  %".469" = load <8 x float>, <8 x float>* %"sum.6"
+  %".470" = mul nsw i64 %"i0.3", 8
+  %".471" = add nsw i64 0, %".470"
+  %".472" = mul nsw i64 %"i1.1", 1
+  %".473" = add nsw i64 %".471", %".472"
+  %".474" = getelementptr float, ptr %"out0", i64 %".473"
+  %"out0.at" = getelementptr float, ptr %".474", i64 0
+  store <8 x float> %".468", ptr %"out0.at", align 4
+  %".477" = mul nsw i64 %"i0.3", 8
+  %".478" = add nsw i64 0, %".477"
+  %".479" = mul nsw i64 %"i1.1", 1
+  %".480" = add nsw i64 %".478", %".479"
+  %".481" = getelementptr float, ptr %"out0", i64 %".480"
+  %"out0.at.1" = getelementptr float, ptr %".481", i64 8
+  store <8 x float> %".469", ptr %"out0.at.1", align 4
   %"i0.next.3" = add nsw i64 %"i0.3", 2
   br label %"i0.loop.3"
 i0.after.3:

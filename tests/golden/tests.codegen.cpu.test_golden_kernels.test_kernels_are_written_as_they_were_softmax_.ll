@@ -12,11 +12,11 @@
 ; schedule   tile 4×24
 ; launch     tiles 1, scratch_bytes 960
 ; predicted  1.21 µs, 384 B from and to memory
-; ModuleID = "softmax_290aa956aa13"
+; ModuleID = "softmax_19d8a82418b8"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
 
-define void @"softmax_290aa956aa13"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
+define void @"softmax_19d8a82418b8"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
 {
 entry:
   %".6" = getelementptr ptr, ptr %"arguments", i64 0
@@ -325,50 +325,53 @@ i1.body.1:
   %".256" = load float, ptr %"tmp2.origin.at.1", align 4
   %".257" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".256", i32 0
   %"tmp2.origin.value" = shufflevector <8 x float> %".257", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"divide" = fdiv <8 x float> %"tmp0.origin.value.3", %"tmp2.origin.value"
-  %".260" = mul nsw i64 %"i0.3", 24
-  %".261" = add nsw i64 0, %".260"
-  %".262" = mul nsw i64 %"i1.1", 1
-  %".263" = add nsw i64 %".261", %".262"
-  %".264" = getelementptr float, ptr %"out0", i64 %".263"
-  %"out0.at" = getelementptr float, ptr %".264", i64 0
-  store <8 x float> %"divide", ptr %"out0.at", align 4
+  %"reciprocal" = fdiv <8 x float> splat (float 0x3ff0000000000000), %"tmp2.origin.value"
+  %"multiply" = fmul contract <8 x float> %"tmp0.origin.value.3", %"reciprocal"
+  %".261" = mul nsw i64 %"i0.3", 24
+  %".262" = add nsw i64 0, %".261"
+  %".263" = mul nsw i64 %"i1.1", 1
+  %".264" = add nsw i64 %".262", %".263"
+  %".265" = getelementptr float, ptr %"out0", i64 %".264"
+  %"out0.at" = getelementptr float, ptr %".265", i64 0
+  store <8 x float> %"multiply", ptr %"out0.at", align 4
   %"tmp0.origin.at.7" = getelementptr float, ptr %".249", i64 8
   %"tmp0.origin.value.4" = load <8 x float>, ptr %"tmp0.origin.at.7", align 4
-  %"divide.1" = fdiv <8 x float> %"tmp0.origin.value.4", %"tmp2.origin.value"
-  %".270" = mul nsw i64 %"i0.3", 24
-  %".271" = add nsw i64 0, %".270"
-  %".272" = mul nsw i64 %"i1.1", 1
-  %".273" = add nsw i64 %".271", %".272"
-  %".274" = getelementptr float, ptr %"out0", i64 %".273"
-  %"out0.at.1" = getelementptr float, ptr %".274", i64 8
-  store <8 x float> %"divide.1", ptr %"out0.at.1", align 4
+  %"reciprocal.1" = fdiv <8 x float> splat (float 0x3ff0000000000000), %"tmp2.origin.value"
+  %"multiply.1" = fmul contract <8 x float> %"tmp0.origin.value.4", %"reciprocal.1"
+  %".272" = mul nsw i64 %"i0.3", 24
+  %".273" = add nsw i64 0, %".272"
+  %".274" = mul nsw i64 %"i1.1", 1
+  %".275" = add nsw i64 %".273", %".274"
+  %".276" = getelementptr float, ptr %"out0", i64 %".275"
+  %"out0.at.1" = getelementptr float, ptr %".276", i64 8
+  store <8 x float> %"multiply.1", ptr %"out0.at.1", align 4
   %"i1.next.1" = add nsw i64 %"i1.1", 16
   br label %"i1.loop.1"
 i1.after.1:
-  %".278" = add i64 0, 16
-  %".279" = mul nsw i64 %"i0.3", 24
-  %".280" = add nsw i64 0, %".279"
-  %".281" = mul nsw i64 %".278", 1
-  %".282" = add nsw i64 %".280", %".281"
-  %".283" = getelementptr float, ptr %"tmp0.origin", i64 %".282"
-  %"tmp0.origin.at.8" = getelementptr float, ptr %".283", i64 0
+  %".280" = add i64 0, 16
+  %".281" = mul nsw i64 %"i0.3", 24
+  %".282" = add nsw i64 0, %".281"
+  %".283" = mul nsw i64 %".280", 1
+  %".284" = add nsw i64 %".282", %".283"
+  %".285" = getelementptr float, ptr %"tmp0.origin", i64 %".284"
+  %"tmp0.origin.at.8" = getelementptr float, ptr %".285", i64 0
   %"tmp0.origin.value.5" = load <8 x float>, ptr %"tmp0.origin.at.8", align 4
-  %".286" = mul nsw i64 %"i0.3", 1
-  %".287" = add nsw i64 0, %".286"
-  %".288" = getelementptr float, ptr %"tmp2.origin", i64 %".287"
-  %"tmp2.origin.at.2" = getelementptr float, ptr %".288", i64 0
-  %".290" = load float, ptr %"tmp2.origin.at.2", align 4
-  %".291" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".290", i32 0
-  %"tmp2.origin.value.1" = shufflevector <8 x float> %".291", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"divide.2" = fdiv <8 x float> %"tmp0.origin.value.5", %"tmp2.origin.value.1"
-  %".294" = mul nsw i64 %"i0.3", 24
-  %".295" = add nsw i64 0, %".294"
-  %".296" = mul nsw i64 %".278", 1
-  %".297" = add nsw i64 %".295", %".296"
-  %".298" = getelementptr float, ptr %"out0", i64 %".297"
-  %"out0.at.2" = getelementptr float, ptr %".298", i64 0
-  store <8 x float> %"divide.2", ptr %"out0.at.2", align 4
+  %".288" = mul nsw i64 %"i0.3", 1
+  %".289" = add nsw i64 0, %".288"
+  %".290" = getelementptr float, ptr %"tmp2.origin", i64 %".289"
+  %"tmp2.origin.at.2" = getelementptr float, ptr %".290", i64 0
+  %".292" = load float, ptr %"tmp2.origin.at.2", align 4
+  %".293" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".292", i32 0
+  %"tmp2.origin.value.1" = shufflevector <8 x float> %".293", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"reciprocal.2" = fdiv <8 x float> splat (float 0x3ff0000000000000), %"tmp2.origin.value.1"
+  %"multiply.2" = fmul contract <8 x float> %"tmp0.origin.value.5", %"reciprocal.2"
+  %".297" = mul nsw i64 %"i0.3", 24
+  %".298" = add nsw i64 0, %".297"
+  %".299" = mul nsw i64 %".280", 1
+  %".300" = add nsw i64 %".298", %".299"
+  %".301" = getelementptr float, ptr %"out0", i64 %".300"
+  %"out0.at.2" = getelementptr float, ptr %".301", i64 0
+  store <8 x float> %"multiply.2", ptr %"out0.at.2", align 4
   %"i0.next.3" = add nsw i64 %"i0.3", 1
   br label %"i0.loop.3"
 }

@@ -44,6 +44,8 @@ class Blocking:
     """Reduced axes without a loop: their steps follow one another in the code."""
     rows_first: bool = False
     """Whether the loop over rows is around the one over vectors, not inside it."""
+    panels_first: bool = False
+    """Whether the loop over vectors is around all others, so that a panel of weights serves all."""
     shared: Shared = "kept"
     stencil: Stencil | None = None
     """Where elements are shared in turn: along this axis."""
@@ -70,6 +72,7 @@ def choose(nest: NestForm, target: InstructionSet) -> Blocking:
         rows if block else 1,
         unrolled,
         block is not None and not horizontal and _rows_first(nest, found, block),
+        _panels_first(nest, found, block, vectors * width, target.unit),
         *sharing(nest, found, block, (rows, vectors), unrolled, target.registers),
     )
 
@@ -191,6 +194,34 @@ def _rows_first(nest: NestForm, along: Range, block: Range) -> bool:
     return not any(
         offset.depends(along.axis) and not offset.depends(block.axis) for offset in reads
     ) and nest.output.stride(along.axis) < nest.output.stride(block.axis)
+
+
+def _panels_first(
+    nest: NestForm, along: Range, block: Range | None, panel: int, unit: UnitSpec
+) -> bool:
+    """Say whether all rows of a tile should pass before the next panel of weights.
+
+    Rows that lie in several axes of an image are walked axis by axis. Weights that no cache holds
+    (2.4 MB of 384 × 1536) would be read anew for each step of the outer ones, where what they are
+    multiplied with is read anew for each panel instead.
+    """
+    others = [each for each in nest.spatial if each is not along and each is not block]
+    if block is None or along in nest.reduced or math.prod(each.size for each in others) == 1:
+        return False
+    weights, images = 0, 0
+    for read in (nest.reads[position] for position in arguments_of(nest.op.body)):
+        walked = [each for each in (*nest.spatial, *nest.reduced) if read.offset.depends(each.axis)]
+        size = math.prod(each.size for each in walked) * size_in_bytes(read.dtype)
+        if along not in walked:
+            images += size
+        elif block in walked or any(each in walked for each in others):
+            return False
+        else:
+            weights += size
+    again = weights * math.prod(each.size for each in others)
+    is_near = images <= max(unit.most_copied_bytes, weights)
+    panels = math.ceil(along.size / panel)
+    return weights > unit.first_cache_bytes and is_near and again > images * panels
 
 
 def _shape(

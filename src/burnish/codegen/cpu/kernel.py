@@ -21,12 +21,13 @@ from burnish.codegen.cpu.blocking import Blocking, walked
 from burnish.codegen.cpu.carry import CarriedPart, Walk, carried
 from burnish.codegen.cpu.form import NestForm, Strided, form, uncollapsed
 from burnish.codegen.cpu.layout import places, scratch_elements
-from burnish.codegen.cpu.loops import Arithmetic, counted, greatest, least
+from burnish.codegen.cpu.loops import Arithmetic, Limits, counted, greatest, least
 from burnish.codegen.cpu.memory import I8, I64, POINTER, move_bytes
-from burnish.codegen.cpu.nest import Limits, NestWriter
+from burnish.codegen.cpu.nest import NestWriter
 from burnish.codegen.cpu.reading import SPARE
 from burnish.codegen.cpu.segments import segments
 from burnish.codegen.cpu.sent import sent_forms
+from burnish.codegen.cpu.shares import by_reciprocals
 from burnish.codegen.cpu.stage import staged
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import LlvmValue, called, size_in_bytes
@@ -82,6 +83,7 @@ def generate(
 ) -> Kernel:
     """Return the kernel of a group; `layouts` orders the dimensions of tensors in memory."""
     orders = layouts or {}
+    group = by_reciprocals(group)
     group = staged(group, schedule.tile, graph.tensors, orders, graph.constants.keys(), target)
     inserted = insertions(group)
     tiles = within_containers(propagate(group, schedule.tile), group, inserted)

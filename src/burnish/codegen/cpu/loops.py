@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager, contextmanager
 
 from llvmlite import ir
 
-from burnish.codegen.cpu.form import Strided
+from burnish.codegen.cpu.form import Range, Strided
 from burnish.codegen.cpu.linear import linear
-from burnish.codegen.cpu.memory import I32, I64, element, splat
+from burnish.codegen.cpu.memory import I32, I64, element, first_lane, lane_numbers, splat
 from burnish.codegen.cpu.types import Builder, LlvmType, LlvmValue, load
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
 
@@ -50,6 +50,38 @@ def along_axis(
     """Write a loop whose counter is where an axis is."""
     with loop as counter:
         yield {axis: counter}
+
+
+LanesFrom = Callable[[LlvmValue], LlvmValue]
+"""Tells which lanes of a vector are there, given where it begins."""
+
+
+def lanes_below(
+    builder: Builder, width: int, high: LlvmValue, *, is_one: bool = False
+) -> LanesFrom:
+    """Return what tells which lanes of a vector are before an end; `is_one`: the first alone."""
+
+    def mask(start: LlvmValue) -> LlvmValue:
+        if is_one:
+            return first_lane(width)
+        left = builder.trunc(builder.sub(high, start), I32)
+        return builder.icmp_signed("<", lane_numbers(width), splat(builder, left, width))
+
+    return mask
+
+
+Limits = Mapping[Axis, tuple[LlvmValue, LlvmValue]]
+"""Where the tile's part of each spatial axis begins and ends."""
+
+
+def limits_of(builder: Builder, along: Range, limits: Limits) -> tuple[LlvmValue, LlvmValue]:
+    """Return where the tile's part of the axes that are walked as one begins and ends."""
+    low, high = limits[along.parts[0]]
+    if along.quotient > 1:
+        low, high = (builder.udiv(end, I64(along.quotient)) for end in (low, high))
+    for part in along.parts[1:]:
+        low, high = (builder.mul(end, I64(part.extent)) for end in (low, high))
+    return low, high
 
 
 def least(builder: Builder, a: LlvmValue, b: LlvmValue) -> LlvmValue:

@@ -10,7 +10,7 @@ function   FMA   without FMA      function   FMA   without FMA
 exp        1.54  1.79             acos       1.24  1.24
 sigmoid    2.41  2.41             atan       1.32  1.40
 tanh       2.36  2.46             sinh       2.39  3.16
-erf        3.01  3.07             cosh       1.69  1.86
+erf        3.08  2.92             cosh       1.69  1.86
 log        0.82  0.85             asinh      1.96  1.96
 sin        1.55  1.54             acosh      2.24  2.24
 cos        1.54  1.58             atanh      2.34  2.34

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import groupby, product
+from math import prod
 from operator import itemgetter
 
 from llvmlite import ir
@@ -14,25 +15,27 @@ from burnish.codegen.cpu.blocking import Blocking
 from burnish.codegen.cpu.expression import emit
 from burnish.codegen.cpu.form import NestForm, Range, Words, axis_names
 from burnish.codegen.cpu.lanes import Lanes
-from burnish.codegen.cpu.loops import Arithmetic, along_axis, counted, once
+from burnish.codegen.cpu.loops import (
+    Arithmetic,
+    LanesFrom,
+    Limits,
+    along_axis,
+    counted,
+    lanes_below,
+    limits_of,
+    once,
+)
 from burnish.codegen.cpu.memory import (
-    I32,
     I64,
-    first_lane,
     forget_loads,
-    lane_numbers,
     prefetch_to_write,
-    splat,
 )
 from burnish.codegen.cpu.reading import Coordinates, Reader, Spot, number
 from burnish.codegen.cpu.types import FLOATS, Builder, LlvmValue, register_type
 from burnish.codegen.cpu.writing import Writer
 from burnish.tile.expr import Accumulated, Argument, Call, Coordinate, Expr, Inside
 from burnish.tile.functions import identity
-from burnish.tile.index import Axis, axes_of
-
-Limits = Mapping[Axis, tuple[LlvmValue, LlvmValue]]
-"""Where the tile's part of each spatial axis begins and ends."""
+from burnish.tile.index import Axis
 
 Loop = AbstractContextManager[Coordinates]
 """A loop around the code that is written meanwhile; gives the coordinate of each turn."""
@@ -40,8 +43,8 @@ Loop = AbstractContextManager[Coordinates]
 MaskOf = Callable[[Coordinates], LlvmValue | None]
 """Tells which lanes of the vector that begins here are there; None: all."""
 
-LanesFrom = Callable[[LlvmValue], LlvmValue]
-"""The same, given where the vector begins."""
+Panel = tuple[int, LlvmValue | None]
+"""The vectors of a block, and which lanes of them are there; None: all."""
 
 _COMBINE = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 
@@ -70,18 +73,27 @@ class NestWriter:
 
     def write(self) -> None:
         """Write all loops of the nest."""
-        inner = {self._blocking.block, self._blocking.vector}
-        outer = [each for each in self._nest.spatial if each.axis not in inner]
-        self._outer(outer, {})
+        outer = self._outer_ranges()
+        if not self._blocking.panels_first:
+            self._outer(outer, {})
+            return
+        for start, vectors, mask in self._vector_blocks():
+            with start as there:
+                self._outer(outer, there, (vectors, mask(there)))
 
-    def _outer(self, ranges: Sequence[Range], at: Coordinates) -> None:
+    def _outer_ranges(self) -> list[Range]:
+        inner = {self._blocking.block, self._blocking.vector}
+        return [each for each in self._nest.spatial if each.axis not in inner]
+
+    def _outer(self, ranges: Sequence[Range], at: Coordinates, panel: Panel | None = None) -> None:
+        """Write loops along these axes and all others inside, but over panels if one is given."""
         if not ranges:
-            self._inner(at)
+            self._inner(at) if panel is None else self._rows(at, *panel)
             return
         low, high = self._limits_of(ranges[0])
         name = self._called[ranges[0].axis]
         with counted(self._builder, low, high, 1, name) as counter:
-            self._outer(ranges[1:], {**at, ranges[0].axis: counter})
+            self._outer(ranges[1:], {**at, ranges[0].axis: counter}, panel)
 
     def _inner(self, at: Coordinates) -> None:
         """Write the loops over blocks: rows around vectors, or vectors around rows."""
@@ -94,10 +106,12 @@ class NestWriter:
             return
         for start, vectors, mask in self._vector_blocks():
             with start as there:
-                lanes = mask(there)
-                for row, rows in self._row_blocks():
-                    with row as here:
-                        self._block({**at, **there, **here}, rows, vectors, lanes)
+                self._rows({**at, **there}, vectors, mask(there))
+
+    def _rows(self, at: Coordinates, vectors: int, mask: LlvmValue | None) -> None:
+        for row, rows in self._row_blocks():
+            with row as here:
+                self._block({**at, **here}, rows, vectors, mask)
 
     def _vector_blocks(self) -> Iterator[tuple[Loop, int, MaskOf]]:
         """Yield the loops along the vector axis, the vectors of their blocks, and their lanes."""
@@ -127,22 +141,13 @@ class NestWriter:
                 yield once(start), (after - whole) // width, None
             if along.size > after:
                 start = builder.add(low, I64(after))
-                yield once(start), 1, self._lanes_below(high, is_one=along.size == after + 1)
+                is_one = along.size == after + 1 and self._nest.op.dtype not in FLOATS
+                yield once(start), 1, lanes_below(builder, width, high, is_one=is_one)
             return
         count = builder.sub(high, low)
         end = builder.add(low, builder.mul(builder.sdiv(count, I64(step)), I64(step)))
         yield counted(builder, low, end, step, name), self._blocking.vectors, None
-        yield counted(builder, end, high, width, name), 1, self._lanes_below(high)
-
-    def _lanes_below(self, high: LlvmValue, *, is_one: bool = False) -> LanesFrom:
-        def mask(start: LlvmValue) -> LlvmValue:
-            builder, width = self._builder, self._blocking.width
-            if is_one and self._nest.op.dtype not in FLOATS:
-                return first_lane(width)
-            left = builder.trunc(builder.sub(high, start), I32)
-            return builder.icmp_signed("<", lane_numbers(width), splat(builder, left, width))
-
-        return mask
+        yield counted(builder, end, high, width, name), 1, lanes_below(builder, width, high)
 
     def _row_blocks(self) -> Iterator[tuple[Loop, int]]:
         """Yield the loops along the axis of rows, and the rows of their blocks."""
@@ -233,11 +238,19 @@ class NestWriter:
 
     def _turn(self, at: Coordinates) -> LlvmValue | None:
         """Return how many blocks of rows passed before this one; None where there are few."""
-        axis, rows = self._blocking.block, self._blocking.rows
-        if axis is None or self._blocking.rows_first or self._by_axis[axis].size < 2 * rows:
+        blocking, builder = self._blocking, self._builder
+        if blocking.block is None or blocking.rows_first:
             return None
-        low, _ = self._limits_of(self._by_axis[axis])
-        return self._builder.udiv(self._builder.sub(at[axis], low), I64(rows))
+        blocks = self._by_axis[blocking.block].size // blocking.rows
+        outer = self._outer_ranges() if blocking.panels_first else []
+        if blocks * prod(each.size for each in outer) < 2:
+            return None
+        low, _ = self._limits_of(self._by_axis[blocking.block])
+        turn = builder.udiv(builder.sub(at[blocking.block], low), I64(blocking.rows))
+        for each in outer[::-1]:
+            before = builder.mul(builder.sub(at[each.axis], self._limits_of(each)[0]), I64(blocks))
+            turn, blocks = builder.add(turn, before), blocks * each.size
+        return turn
 
     def _horizontal(self, at: Coordinates, rows: int) -> dict[tuple[int, int], LlvmValue]:
         """Return the finished reduction of each row, whose lanes lie along a reduced axis."""
@@ -367,34 +380,20 @@ class NestWriter:
                 found = self._reader.read(position, spot)
                 return finishing.first_lane(self._builder, found) if scalar else found
             case Coordinate():
-                return self._coordinate(part, spot, 1 if scalar else self._blocking.width)
+                return self._reader.value_of(
+                    part.index, spot, 1 if scalar else self._blocking.width
+                )
             case Inside(guards, _):
                 found = self._reader.inside(guards, spot)
                 return finishing.first_lane(self._builder, found) if scalar else found
             case _:
                 raise TypeError(f"{part} is no leaf")
 
-    def _coordinate(self, part: Coordinate, spot: Spot, width: int) -> LlvmValue:
-        builder = self._builder
-        at = self._reader.coordinates(spot)
-        vector = self._blocking.vector
-        if width > 1 and vector in axes_of(part.index):
-            assert vector is not None
-            lanes = self._arithmetic.lanes(part.index, at, vector, self._reader.steps(spot))
-            return builder.sext(lanes, ir.VectorType(I64, width))
-        return splat(builder, self._arithmetic.scalar(part.index, at), width)
-
     def _limits_of(self, along: Range) -> tuple[LlvmValue, LlvmValue]:
         """Return where the tile's part of a range begins and ends."""
         if along in self._nest.reduced or along.remainder:
             return I64(0), I64(along.size)
-        builder = self._builder
-        low, high = self._limits[along.parts[0]]
-        if along.quotient > 1:
-            low, high = (builder.udiv(end, I64(along.quotient)) for end in (low, high))
-        for part in along.parts[1:]:
-            low, high = (builder.mul(end, I64(part.extent)) for end in (low, high))
-        return low, high
+        return limits_of(self._builder, along, self._limits)
 
 
 def _masking(axis: Axis, mask: LanesFrom | None) -> MaskOf:

@@ -35,7 +35,7 @@ from burnish.codegen.cpu.types import (
 from burnish.core.array_types import array_type
 from burnish.tile.expr import Guard, Number
 from burnish.tile.graph import arguments_of
-from burnish.tile.index import Axis, axes_of
+from burnish.tile.index import Axis, Index, axes_of
 
 SPARE = "spare memory"
 """The name under which `bases` has an address that may always be read."""
@@ -106,6 +106,14 @@ class Reader:
         steps = self._builder.add(start, lane_numbers(width))
         # lanes that do not count must not lead to elements that are not there
         return steps if spot.mask is None else self._builder.select(spot.mask, steps, start)
+
+    def value_of(self, index: Index, spot: Spot, width: int) -> LlvmValue:
+        """Return the value of an index for each lane of a spot, as i64."""
+        builder, at, vector = self._builder, self.coordinates(spot), self._blocking.vector
+        if width > 1 and vector in axes_of(index):
+            lanes = self._arithmetic.lanes(index, at, self._vector(), self.steps(spot))
+            return builder.sext(lanes, ir.VectorType(I64, width))
+        return splat(builder, self._arithmetic.scalar(index, at), width)
 
     def read(self, position: int, spot: Spot) -> LlvmValue:
         """Return the operand of a read for one vector of the block."""
