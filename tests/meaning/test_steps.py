@@ -57,6 +57,15 @@ def test_a_channel_that_is_off_stays_off(factor: float) -> None:
     assert led.went_along
 
 
+def test_a_clip_that_one_of_them_left_to_the_byte_is_no_other_way() -> None:
+    known = steps(4, 50)
+    for first, second in ((np.maximum(known, 0), known), (known, np.clip(known, -9, 9))):
+        led = Led([first])
+        inside = first == second
+        assert (led.taken(second + NEAR / 4)[inside] == first[inside]).all()
+        assert led.went_along
+
+
 def test_another_scale_is_no_other_way() -> None:
     first, second = steps(4, 8), steps(4, 8)
     led = Led([first, second])

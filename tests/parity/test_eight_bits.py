@@ -84,7 +84,8 @@ def _mixed_up(held: dict[str, Array]) -> None:
 
 
 def _code(held: dict[str, Array]) -> None:
-    held["codes.2"][3, 4] += 3
+    codes = held["codes.2"]
+    codes[3, 4] += 60 if codes[3, 4] < 0 else -60
 
 
 def _bias(held: dict[str, Array]) -> None:

@@ -76,8 +76,8 @@ RIGHT.text(
 )  # fmt: skip
 RIGHT.text(
     "pooling-as-a-convolution", "A mean of nine is a convolution of each channel with ninths.",
-    _PICTURE + "{ y = AveragePool <kernel_shape = [3, 3], strides = [2, 2]> (x) }",
-    ("AveragePool <kernel_shape = [3, 3], strides = [2, 2]> (x)", "Conv <kernel_shape = [3, 3], strides = [2, 2], group = 4> (x, ninths)"),
+    _PICTURE + "{ y = AveragePool <kernel_shape = [3, 3]> (x) }",
+    ("AveragePool <kernel_shape = [3, 3]> (x)", "Conv <kernel_shape = [3, 3], group = 4> (x, ninths)"),
     witness={"x": normal(1, 4, 7, 7)}, weights={"ninths": np.full((4, 1, 3, 3), 1 / 9, np.float32)}, least=NEAR,
 )  # fmt: skip
 RIGHT.text(
