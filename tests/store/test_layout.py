@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,11 @@ def test_a_damaged_torch_source_is_said(store: Path) -> None:
     (store / "vit" / "dynamo" / "source.json").write_text("{}")
     with pytest.raises(ModelError, match=r"source\.json: holds no record, not "):
         layout.resolve("vit", store)
+
+
+def test_a_name_that_is_no_text_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"m\xff.onnx")
+    path.write_bytes(b"")
+    with pytest.raises(ModelError, match=r"m\\udcff\.onnx: is no name in UTF-8") as error:
+        layout.resolve(str(path), tmp_path)
+    assert error.value.hint == "give the file, or its folder, another name"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from torture.case import Case
+from torture.families.afresh import AFRESH
 from torture.families.attention import ATTENTION
 from torture.families.control import CONTROL
 from torture.families.detection import DETECTION, RECURRENT
 from torture.families.engines import ENGINE_CASES
+from torture.families.exporters import EXPORTERS
 from torture.families.fusions import FUSIONS
 from torture.families.images import IMAGES
 from torture.families.integers import INTEGERS
@@ -26,7 +28,7 @@ from torture.families.weights import WEIGHTS
 FAMILIES = (
     JUDGED, SIZES, MASKS, TOKENS, ATTENTION, VALUES, INTEGERS, CONTROL, WEIGHTS, QUANTISED, IMAGES,
     DETECTION, RECURRENT, OUTPUTS, FUSIONS, POSITIONS, ROUTING, TOGETHER,
-    NEWER,
+    NEWER, AFRESH, EXPORTERS,
 )  # fmt: skip
 PLANTS: tuple[Case, ...] = (
     *(case for family in FAMILIES for case in family.cases),

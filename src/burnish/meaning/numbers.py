@@ -20,6 +20,7 @@ from burnish.closeness.tolerance import ROUNDING
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS
+from burnish.meaning.steps import Steps
 from burnish.tile.functions import FUNCTIONS
 
 Value = Any
@@ -107,6 +108,8 @@ class Reals:
 
     overflowed = False
     """Whether some real result was beyond f64's range, so that what follows tells nothing."""
+    steps: Steps | None = None
+    """Sees what is about to be cut to whole steps."""
 
     def held(self, array: Array, dtype: str) -> Value:
         """Return the elements; floats as f64."""
@@ -140,6 +143,8 @@ class Reals:
 
     def call(self, function: str, arguments: Sequence[Value], dtype: str) -> Value:
         """Return NumPy's value of the function."""
+        if function == "round" and self.steps is not None:
+            arguments = [self.steps.taken(np.asarray(arguments[0]))]
         found = np.asarray(FUNCTIONS[function].numpy(*arguments))
         if function in _GROWING and not self.overflowed:
             self.overflowed = bool((np.isinf(found) & np.isfinite(arguments[0])).any())
@@ -299,7 +304,7 @@ class Noisy(Reals):
 
     def call(self, function: str, arguments: Sequence[Value], dtype: str) -> Value:
         """Return NumPy's value of the function; near a step, either side of it."""
-        if function == "round":
+        if function == "round" and self.steps is None:
             arguments = [self._blurred(arguments[0])]
         elif function in _STEPS and not self._constants_only:
             unit = max(UNIT_ROUNDOFF["f32"], self._least) * _BEFORE_A_STEP

@@ -246,8 +246,8 @@ class CandidateJudge(Closing):
         try:
             outputs = session.run(feeds.arrays)
         except ModelError as error:
-            if not self._is_taken(feeds) or _is_empty(feeds.arrays):
-                return None  # many kernels refuse to be given nothing
+            if _is_empty(feeds.arrays) or not self._gives_something(feeds):
+                return None  # many kernels refuse to be given nothing, or to give nothing
             return JudgedSample(label, feeds.bindings, (), problem=error.problem, kind=variant.kind)
         if _is_empty(feeds.arrays) and _is_empty(outputs):
             return None  # of what shape nothing is, engines do not agree with themselves
@@ -271,6 +271,13 @@ class CandidateJudge(Closing):
         if beyond:
             self._examiner.notes["no inputs were tried whose squares f16 cannot hold"] = None
         return beyond
+
+    def _gives_something(self, feeds: Feeds) -> bool:
+        """Return whether the reference takes some inputs, and gives any number for them."""
+        try:
+            return not _is_empty(self._session("written", self._reference).run(feeds.arrays))
+        except ModelError:
+            return False
 
     def _is_taken(self, feeds: Feeds) -> bool:
         return _takes(self._session("written", self._reference), feeds)

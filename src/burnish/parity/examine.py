@@ -74,6 +74,8 @@ class Examiner:
     seen: dict[str, _Seen] = field(default_factory=dict)
     explained: dict[str, float] = field(default_factory=dict)
     """By output, the relative difference in meaning that noise was found to explain."""
+    along: dict[str, float] = field(default_factory=dict)
+    """The same of models that are led along their steps of 8 bits."""
     usual: dict[str, float] = field(default_factory=dict)
     """By output, what roundings do to all of it, as a share of its size."""
     budget: Budget | None = None
@@ -155,8 +157,9 @@ class Examiner:
         pairs = self.terms.pairing.candidates
         outputs = [Meant(name, truth[name], pairs[name], each) for name, each in found.items()]
         judging = Meanings(
-            self.truth, given.feeds.arrays, outputs, self.terms.tolerances, self.explained
-        )
+            self.truth, given.feeds.arrays, outputs, self.terms.tolerances, self.explained,
+            along=self.along,
+        )  # fmt: skip
         return judging.diffs()
 
     def _as_run(

@@ -23,6 +23,7 @@ from burnish.core.tensors import FLOATS
 from burnish.meaning.evaluate import Evaluator, Otherwise
 from burnish.meaning.node import NotEvaluatedError, TypedArray
 from burnish.meaning.numbers import Noisy, Numbers, Reals
+from burnish.meaning.steps import Led, Way
 from burnish.parity.noise import Noise, Step, Tensors
 
 _FAILURES = (
@@ -100,6 +101,21 @@ class Truth:
         assert self.candidate is not None
         return self._evaluated(self.candidate, feeds, Reals(), self._budget)
 
+    def way(self, feeds: Arrays) -> Way | None:
+        """Return how the reference comes to its steps of 8 bits; None: it has none, or too many."""
+        numbers, way = Reals(), Way()
+        numbers.steps = way
+        found = self._evaluated(self.reference, feeds, numbers, self._budget)
+        return way if found is not None and way.is_known else None
+
+    def of_candidate_along(self, way: Way, feeds: Arrays) -> Tensors | None:
+        """Return what the candidate means when led along a way; None: it does not go there."""
+        assert self.candidate is not None
+        numbers, led = Reals(), Led(way.values)
+        numbers.steps = led
+        found = self._evaluated(self.candidate, feeds, numbers, self._budget)
+        return found if led.went_along else None
+
     def disturb_results(
         self,
         noise: Noise,
@@ -118,17 +134,26 @@ class Truth:
         return found is not None
 
     def disturb_constants(
-        self, noise: Noise, feeds: Arrays, meant: Sequence[Meant], unit: float
-    ) -> None:
+        self,
+        noise: Noise,
+        feeds: Arrays,
+        meant: Sequence[Meant],
+        unit: float,
+        way: Way | None = None,
+    ) -> bool:
         """Add one run in which the loose constants of both are off, by at least `unit`.
 
-        Where an engine had a part in it, all results are off; ties stay ties in any case.
+        Where an engine had a part in it, all results are off; ties stay ties in any case. With a
+        `way`, both are led along it; returns whether they went there.
         """
         numbers = Noisy(1 + noise.runs, constants_only=self.is_exact, least=unit, alike=True)
         noise.runs += 1
+        led = [Led(way.values) if way is not None else None for _ in range(2)]
+        numbers.steps = led[0]
         before = self._evaluated(self.reference, feeds, numbers, None) or {}
         after = before
         if self.candidate is not None:
+            numbers.steps = led[1]
             after = self._evaluated(self.candidate, feeds, numbers, None) or {}
         for each in meant:
             for name, tensor, found in (
@@ -136,6 +161,7 @@ class Truth:
             ):  # fmt: skip
                 if name in found:
                     noise.widen({each.name: tensor}, {each.name: found[name]})
+        return all(one.went_along for one in led if one is not None)
 
     def mended(self, truth: Tensors, meant: Tensors) -> Tensors:
         """Return the truth; where f64 could not hold it on the way, what the candidate means.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from burnish.core import records
 from burnish.core.drafts import recover
-from burnish.core.errors import UsageError
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.files import write_text
 from burnish.core.nearest import suggestion
 from burnish.store import compiled
@@ -78,6 +78,7 @@ def listing(store: Path) -> tuple[StoredModel, ...]:
 
 def stored(onnx: Path) -> StoredModel:
     """Return the model in an ONNX file, with what lies beside it."""
+    require_utf8(str(onnx))
     folder = onnx.absolute().parent
     name, variant = folder.parent.name, folder.name
     in_layout = onnx.stem == f"{name}_{variant}"
@@ -88,6 +89,18 @@ def stored(onnx: Path) -> StoredModel:
         data_sets=data_sets(onnx.parent),
         torch=_torch_source(onnx.parent),
     )
+
+
+def require_utf8(name: str) -> None:
+    """Raise if a model's name is bytes that are no text: engines and reports are given text."""
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        shown = name.encode(errors="backslashreplace").decode()
+        raise ModelError(
+            f"{shown}: is no name in UTF-8, which engines and reports need",
+            hint="give the file, or its folder, another name",
+        ) from error
 
 
 def data_sets(folder: Path) -> tuple[Path, ...]:

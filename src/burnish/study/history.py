@@ -87,6 +87,7 @@ def _rows(ledger: Ledger, model: str, engines: Sequence[str]) -> list[LedgerRow]
 
 def _called(model: str) -> str:
     """Return what rows call a model: a file has the name there that benchmarks show."""
+    layout.require_utf8(model)
     place = Path(model)
     return layout.stored(place).label if place.is_file() else model
 

@@ -209,7 +209,7 @@ def fresh(
             seed=asked.seed,
             budget_s=left_s,
             ends_s=None if asked.budget is None else left_s,
-            whole_budget_s=_whole_budget_s(asked, budget_s),
+            whole_budget_s=_whole_budget_s(asked, left_s),
             items_per_call=plan.items_per_call,
             generate=plan.group.generate,
             limit_s=answer_limit_s(budget_s if asked.budget else None, BenchOptions().limit_s),

@@ -30,7 +30,9 @@ def numbers(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
 def _number(part: str) -> int:
     found = whole(part)
     if found is None:
-        raise UsageError(f"{part!r} is not a whole number", hint="write for instance 8, or 1,8,32")
+        raise UsageError(
+            f"{part!r} is not a whole number from 0 on", hint="write for instance 8, or 1,8,32"
+        )
     return found
 
 
