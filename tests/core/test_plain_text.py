@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.core.plain_text import encodable, encodable_json, plain, plain_lines
+from burnish.core.plain_text import encodable, encodable_json, plain, plain_lines, upright
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,7 @@ def test_json_says_the_same_in_any_encoding(data: object, encoding: str) -> None
     assert json.loads(shown) == json.loads(text)
     assert plain_lines(shown) == shown
     shown.encode(encoding)
+
+
+def test_nothing_turns_what_follows_around() -> None:
+    assert upright("a\u202eb\u2069c שלום") == "a\ufffdb\ufffdc שלום"

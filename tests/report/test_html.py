@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -80,6 +81,13 @@ def test_hostile_names_are_shown_and_never_run() -> None:
     assert "&lt;script&gt;alert(1)" in text
     assert not {"script", "img", "iframe", "object"} & {tag for tag, _ in found.tags}
     assert not [a for _, attrs in found.tags for a in attrs if a.startswith("on")]
+
+
+def test_names_do_not_turn_our_words_around() -> None:
+    run = sample_run()
+    text = page(dataclasses.replace(run, model="bert\u202e\u2067"))
+    assert "bert\ufffd\ufffd" in text
+    assert "\u202e" not in text
 
 
 def test_the_page_refers_to_nothing_outside_itself() -> None:

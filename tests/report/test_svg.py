@@ -51,3 +51,8 @@ def test_ticks_start_at_zero_and_reach_the_limit(limit: float) -> None:
 @pytest.mark.parametrize("limit", [0.0, -1.0, float("nan"), float("inf")])
 def test_nothing_to_show_has_ticks_too(limit: float) -> None:
     assert svg.ticks(limit) == (0.0, 1.0)
+
+
+def test_no_name_turns_writing_around() -> None:
+    assert svg.clean("a\u202eb") == "a\ufffdb"
+    assert "\u2067" not in svg.text("\u2067", x=0, y=0, class_="c")

@@ -15,9 +15,11 @@ from burnish.rewrite.options import Conversion, OptimizeOptions, PrecisionReques
 from burnish.rewrite.pipeline import optimize
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study import fewer_bits
 from burnish.study.conversion import Seen
 from burnish.study.fewer_bits import repair_after
 from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
+from burnish.study.repair import Broken, Repair
 
 MASKED = """<ir_version: 10, opset_import: ["": 20]>
 masked (int64[batch, sequence] input_ids, int64[batch, sequence] attention_mask)
@@ -84,3 +86,29 @@ def test_what_only_searched_inputs_show_goes_back_to_fp32(tmp_path: Path, is_tol
     assert "MultiHeadAttention" in kept
     assert "Where" in kept
     assert all("which 16 bits cannot hold" in reason for reason in found.reasons.values())
+
+
+def test_samples_that_agreed_do_not_lead_away_from_the_inputs_that_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Broken] = []
+
+    def repaired(broken: Broken) -> Repair:
+        tried.append(broken)
+        return Repair((), {}, 1)
+
+    monkeypatch.setattr(fewer_bits, "repaired", repaired)
+    model = stored(tmp_path, "f32")
+    request = VerifyRequest(model, samples=1)
+    parity = answer(replace(request, budget_s=0))
+    rewritten = onnx_files.read(model.onnx)
+    report = OptimizeReport(
+        "m", "", tmp_path / "o.onnx", None, optimize(rewritten).report, parity
+    )  # fmt: skip
+    telling = Feeds({"input_ids": np.zeros((1, 1)), "attention_mask": np.zeros((1, 1))}, {})
+    rejected = RewriteRejectedError("", hint="", report=report, telling=telling)
+    options = OptimizeOptions(conversion=Conversion(numbers=PrecisionRequest("fp16")))
+    assert repair_after(rejected, rewritten, model, options, request, Seen()) is None
+    assert [broken.of_tolerance for broken in tried] == [1.0, 0.5]
+    assert tried[0].feeds[0] is telling
+    assert tried[1].feeds[-1] is telling

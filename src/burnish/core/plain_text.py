@@ -14,6 +14,9 @@ _SPELLED: Mapping[str, str] = {
     "∞": "inf", "·": "*", "²": "^2", "─": "-",
 }  # fmt: skip
 """Characters that burnish itself writes, for encodings that lack them."""
+TURNING = "\u202a-\u202e\u2066-\u2069"
+"""Characters that turn the writing around that follows, in a pattern's brackets."""
+_TURNING = re.compile(f"[{TURNING}]")
 _PERHAPS_ODD = re.compile(r"[^\n\x20-\x7e]")
 
 
@@ -27,6 +30,11 @@ def plain(text: str) -> str:
 def plain_lines(text: str) -> str:
     """Return text of several lines, each of them plain."""
     return "\n".join(map(plain, text.split("\n")))
+
+
+def upright(text: str) -> str:
+    """Return text of which no part turns what follows it around; such a character shows as �."""
+    return _TURNING.sub("\ufffd", text)
 
 
 def encodable(text: str, encoding: str) -> str:

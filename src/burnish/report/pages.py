@@ -13,6 +13,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from burnish.core import units
+from burnish.core.plain_text import upright
 from burnish.report import theme
 from burnish.version import __version__
 
@@ -30,10 +31,9 @@ def page(
     `style` and `script` are code of ours; `version` is that of burnish that found what is shown.
     """
     digest = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
-    return (
-        environment()
-        .get_template(template)
-        .render(
+    made = environment().get_template(template)
+    return upright(
+        made.render(
             version=version,
             style=Markup(theme.css() + style),
             script=Markup(script),

@@ -6,9 +6,11 @@ import math
 import re
 from xml.sax.saxutils import escape, quoteattr
 
+from burnish.core.plain_text import TURNING
+
 _IN_XML = r"\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff"
-_NOT_IN_XML = re.compile(f"[^{_IN_XML}]")
-_SPECIAL = re.compile(f"[&<>]|[^{_IN_XML}]")
+_NOT_SHOWN = re.compile(f"[^{_IN_XML}]|[{TURNING}]")
+_SPECIAL = re.compile(f"[&<>]|{_NOT_SHOWN.pattern}")
 
 
 def element(tag: str, *children: str, **attributes: float | str) -> str:
@@ -49,10 +51,10 @@ def document(*children: str, width: float, height: float, label: str) -> str:
 
 
 def clean(content: str) -> str:
-    """Return text fit for XML: markup escaped, control characters shown as �."""
+    """Return text fit for XML: markup escaped, control and turning characters shown as �."""
     if not _SPECIAL.search(content):  # nearly always, and drawings have a million texts
         return content
-    return escape(_NOT_IN_XML.sub("\ufffd", content))
+    return escape(_NOT_SHOWN.sub("\ufffd", content))
 
 
 def shortened(content: str, limit: int) -> str:
@@ -85,5 +87,5 @@ def _quoted(value: float | str) -> str:
 def _written(value: float | str) -> str:
     """Return numbers with a tenth of a pixel at most, so that drawings can be compared."""
     if isinstance(value, str):
-        return _NOT_IN_XML.sub("\ufffd", value)
+        return _NOT_SHOWN.sub("\ufffd", value)
     return f"{value:.1f}".removesuffix(".0")

@@ -209,9 +209,11 @@ def _require(report: OptimizeReport, parity: VerifyReport, telling: Feeds | None
             f"the runs part at {culprit.op_type} {culprit.node!r}; --no-verify writes it as it is"
         )
     elif report.conversion is not None and report.conversion.numbers is not None:
+        numbers = report.conversion.numbers
+        kinds = tuple(dict.fromkeys(one.op_type for one in numbers.changed))[:2]
         hint = (
-            f"see whether it is right without -p {report.conversion.numbers.precision}; if so, "
-            "keep more of it: --keep-fp32 Softmax,MatMul (operators, nodes or patterns), or its "
+            f"see whether it is right without -p {numbers.precision}; if so, keep more of it: "
+            f"--keep-fp32 {','.join(kinds) or 'NAME,…'} (operators, nodes or patterns), or its "
             "inputs and outputs: --keep-io"
         )
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import onnx_ir as ir
 
 from burnish.core.errors import ModelError
@@ -90,8 +92,12 @@ def repair_after(
     numbers, parity = options.conversion.half, rejected.report.parity
     if numbers is None or parity is None or parity.crash is not None or seen.note:
         return None
-    feeds = (*feeds_of(model, request), *([rejected.telling] if rejected.telling else []))
-    found = repaired(
-        Broken(rewritten, numbers, feeds, options.target, seen.magnitudes, of_tolerance=_SPARE)
-    )
+    given, telling = tuple(feeds_of(model, request)), rejected.telling
+    broken = Broken(rewritten, numbers, given, options.target, seen.magnitudes)
+    if telling is not None:  # the others agreed: they are not asked for more than that
+        found = repaired(replace(broken, feeds=(telling, *given)))
+        if found.keep:
+            return found
+        broken = replace(broken, feeds=(*given, telling))
+    found = repaired(replace(broken, of_tolerance=_SPARE))
     return found if found.keep else None
