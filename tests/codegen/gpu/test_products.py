@@ -187,7 +187,7 @@ def test_parts_are_added_up_by_many_programs() -> None:
 WINDOW = """(float16[1,32,8,8] x, float16[32,1,3,3] w, float16[32] b, float16[16,32,1,1] v)
     => (float16[1,16,8,8] y)
     { c = Conv<group=32, pads=[1,1,1,1]>(x, w, b) d = Relu(c) y = Conv(d, v) }"""
-GATED = """(float16[64,192] x, float16[64,192] g, float16[192] b, float16[192,16] w)
+GATED = """(float16[64,192] x, float16[64,192] g, float16[64,192] b, float16[192,16] w)
     => (float16[64,16] y) { c = Mul(x, g) d = Add(c, b) y = MatMul(d, w) }"""
 LAST = {"x": (0, 2, 3, 1), "y": (0, 2, 3, 1), "w": (2, 3, 1, 0)}
 
@@ -202,6 +202,19 @@ def test_what_a_window_loads_for_a_product_is_moved_as_one() -> None:
     sizes = {name: kind.size for name, kind in graph.tensors.items()}
     assert breaches(launch, sizes, all_programs=True) == ()
     assert compiled(launch, 90).stack_bytes < 100
+
+
+NORMED = """(float16[64,192] x, float16[64,1] m, float16[192] g, float16[192] b, float16[192,16] w)
+    => (float16[64,16] y)
+    { c = Sub(x, m) d = Mul(c, g) e = Add(d, b) y = MatMul(e, w) }"""
+
+
+def test_rows_of_an_image_and_numbers_for_each_row_and_column_are_moved_as_they_are() -> None:
+    graph = parsed(NORMED)
+    schedule = Schedule((), settings={"m": 16, "n": 16, "k": 256})
+    (launch,) = emit(whole(graph), schedule, graph, GpuTarget(own_functions=True))
+    assert "for step_1" not in launch.source
+    assert "together(" not in launch.source
 
 
 def test_what_runs_ahead_in_a_loop_is_moved_as_it_is_loaded() -> None:

@@ -27,7 +27,9 @@ WHOLE = 128
 STEP_TERMS = 8
 """Terms that one more step is worth."""
 TOGETHER = 3
-"""Loads of one side of a product that are worth moving together."""
+"""Loads of one side of a product that are worth moving together: each as large as that side. Rows
+of an image, and numbers for each of its rows and columns (a norm), are moved faster as Triton
+does (NAFNet b1, an H200: 4.1 us so, and 7.0 together)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +195,13 @@ def operand_text(
     """Return one side of a product in the type that is multiplied, zero behind the last term."""
     inner, point = narrow(side), replace(loop.point, frame=frame, done={})
     tally = writer.tally
-    loads, moved = tally.loads, sum(tally.loaded_bytes.values())
+    planes, moved = tally.planes, sum(tally.loaded_bytes.values())
     products = sum(tally.unrolled.values())
     with writer.multiplied(beside=frame[0] == loop.k):
         value = writer.expression(inner, point)
     text = spelling.casted(value.text, value.dtype, dtype)
     alone = sum(tally.unrolled.values()) == products
-    if alone and tally.loads - loads >= TOGETHER and _comes_together(writer, value, dtype, point):
+    if alone and tally.planes - planes >= TOGETHER and _comes_together(writer, value, dtype, point):
         tally.flying = max(tally.flying, sum(tally.loaded_bytes.values()) - moved)
         writer.helpers.add("together")
         whole = replace(value, text=f"together({text})", dtype=dtype)

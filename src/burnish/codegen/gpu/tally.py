@@ -46,6 +46,8 @@ class Tally:
     """Loads that these need beside their two operands, as the taps of a window."""
     loads: int = 0
     """Statements that load."""
+    planes: int = 0
+    """Those of them that vary along two dimensions."""
     nested: int = 0
     """Steps of loops over products that lie in loops over products."""
     looped_bytes: float = 0.0
@@ -56,9 +58,17 @@ class Tally:
     """Turns of all loops."""
 
     def load(
-        self, tensor: str, dtype: str, elements: int, trips: int, *, alone: bool = False
+        self,
+        tensor: str,
+        dtype: str,
+        elements: int,
+        trips: int,
+        *,
+        alone: bool = False,
+        dimensions: int = 0,
     ) -> None:
         """Count a load; `alone`: each lane takes an instruction, an address and a condition."""
+        self.planes += dimensions > 1
         each = elements * BITS[dtype] / 8
         self.loads += 1
         self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + each * trips

@@ -231,7 +231,7 @@ class KernelWriter:
                 self.late_loads.append((read.tensor, offset))
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
-            self.tally.load(read.tensor, kind.dtype, *moved, alone=alone)
+            self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             if read.otherwise == 0:
