@@ -93,7 +93,7 @@ def unread(folder: Path, _: Path) -> Iterator[str]:
 
 READERS: dict[str, Callable[[Path, Path], Iterator[str]]] = {
     "study": study, "table": kernels, "again": kernels,
-    "unseen": kernels, "ablation": kernels, "ablation-heavy": kernels, "race": race,
+    "unseen": kernels, "ablation": kernels, "tuned": kernels, "race": race,
     "torch": torch, "cuda-graph": cuda_graph, "traffic": traffic, "refused": refused, "tf32": tf32,
 }  # fmt: skip
 """By the names that jobs have in the plans."""
