@@ -173,6 +173,8 @@ def _sent(builder: NestBuilder, node: Node, update: _Update) -> None:
     data, kind = required(node, 0), builder.type(required(node, 0))
     if not builder.type(required(node, 2)).size or not kind.size:
         raise NotCoveredError("it writes nothing")
+    if kind.dtype == "bool" and how != "none":
+        raise NotCoveredError("it combines truth values")
     if math.prod(axis.extent for axis in update.each) > MOST_UPDATES:
         raise NotCoveredError("it has more updates than are counted")
     old = Read(data, tuple(at(axis) for axis in update.axes))
@@ -192,8 +194,6 @@ def _sent(builder: NestBuilder, node: Node, update: _Update) -> None:
         body = call("where", hit, Argument(0, kind.dtype), Argument(1, kind.dtype))
         builder.add(node.outputs[0], update.axes, [new, old, Read(last, here)], body)
         return
-    if kind.dtype == "bool":
-        raise NotCoveredError("it combines truth values")
     new = update.read(required(node, 2), tuple(map(at, update.each)))
     total = builder.fresh(f"{node.outputs[0]}.sent")
     over = Reduction(update.each, _TERMS[how])
