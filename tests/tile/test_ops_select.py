@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError
+from burnish.rewrite.static import static
+from burnish.tile.lower import cover
 from tile.one_node import assert_as_runtime, lowered, numbers, one_node
 
 
@@ -23,6 +26,22 @@ def test_top_k_is_as_in_onnx_runtime(axis: int, count: int, largest: int, dtype:
     assert_as_runtime(model, {"x": x})
 
 
+@pytest.mark.parametrize(
+    ("length", "count"), [(65, 3), (256, 1), (256, 256), (300, 75), (1024, 1024)]
+)
+@pytest.mark.parametrize("largest", [0, 1])
+def test_longer_rows_are_sorted_as_in_onnx_runtime(length: int, count: int, largest: int) -> None:
+    # few different numbers, so that many are equal
+    x = np.random.default_rng(length).integers(-9, 9, (2, length)).astype("f4")
+    model = one_node(
+        "TopK", {"x": x}, {"k": np.array([count])}, outputs=("values", "places"),
+        results=("f4", "i8"), largest=largest,
+    )  # fmt: skip
+    assert_as_runtime(model, {"x": x})
+    graph = static(ir.serde.deserialize_model(model), {}).graph
+    assert list(cover(graph).left.values()) == ["it writes to places that are computed"]
+
+
 @pytest.mark.parametrize("read", [0, 1])
 def test_what_nobody_reads_need_not_be_there(read: int) -> None:
     inputs = {"x": numbers((3, 9))}
@@ -35,6 +54,9 @@ def test_long_rows_and_open_orders_are_left_to_the_runtime() -> None:
     inputs = {"x": numbers((2, 300))}
     with pytest.raises(ModelError, match="it orders the first 3 of 300 elements"):
         lowered(one_node("TopK", inputs, {"k": np.array([3])}, outputs=("v", "p")))
+    longer = {"x": numbers((1, 1025))}
+    with pytest.raises(ModelError, match="it orders the first 1025 of 1025 elements"):
+        lowered(one_node("TopK", longer, {"k": np.array([1025])}, outputs=("v", "p")))
     few = {"x": numbers((2, 30))}
     with pytest.raises(ModelError, match="the order in which it gives them is open"):
         lowered(one_node("TopK", few, {"k": np.array([3])}, outputs=("v", "p"), sorted=0))

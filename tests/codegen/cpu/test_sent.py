@@ -15,6 +15,7 @@ from burnish.core.arrays import Arrays
 from burnish.core.errors import UsageError
 from burnish.rewrite.static import static
 from burnish.tile.group import Group
+from burnish.tile.lower import lower
 from burnish.tile.parse import parse
 from burnish.tile.reference import evaluate_op
 from burnish.tile.schedule import Schedule
@@ -70,6 +71,34 @@ def test_they_are_of_any_type(tmp_path: Path, dtype: str, reduction: str) -> Non
     update = numbers((4, 5), seed=1).astype(dtype)
     inputs = {"x": numbers((3, 2, 5)).astype(dtype), "places": places, "update": update}
     assert_as_runtime(one_node("ScatterND", inputs, reduction=reduction), inputs, tmp_path)
+
+
+@pytest.mark.parametrize("reduction", WAYS)
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_place_in_a_cache_is_asked_once_for_all_of_its_rows(
+    tmp_path: Path, count: int, reduction: str
+) -> None:
+    text = f"""<ir_version: 10, opset_import: ["": 20]>
+    cached (float[2, 9, 8] x, int64[{count}, 1] at, float[2, {count}, 8] new)
+    => (float[2, 9, 8] out) <int64[3] wide = {{2, {count}, 8}}> {{
+        places = Expand(at, wide)
+        out = ScatterElements <axis = 1, reduction = "{reduction}"> (x, places, new)
+    }}"""
+    at = np.array([[4], [-1], [4]][:count])
+    inputs = {"x": numbers((2, 9, 8)), "at": at, "new": numbers((2, count, 8), seed=1)}
+    assert_as_runtime(onnx.parser.parse_model(text), inputs, tmp_path)
+
+
+def test_which_update_came_last_is_kept_for_what_places_depend_on() -> None:
+    text = """<ir_version: 10, opset_import: ["": 20]>
+    cached (float[2, 9, 8] x, int64[3, 1] at, float[2, 3, 8] new) => (float[2, 9, 8] out)
+    <int64[3] wide = {2, 3, 8}> {
+        places = Expand(at, wide)
+        out = ScatterElements <axis = 1> (x, places, new)
+    }"""
+    fixed = static(ir.from_proto(onnx.parser.parse_model(text)), {})
+    last = next(op for op in lower(tuple(fixed.graph)).graph.ops if ".last" in op.output)
+    assert last.shape == (9,)
 
 
 def test_of_several_the_last_wins(tmp_path: Path) -> None:

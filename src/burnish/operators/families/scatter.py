@@ -31,7 +31,7 @@ from burnish.tile.expr import (
 )
 from burnish.tile.functions import identity
 from burnish.tile.graph import Combine, Read
-from burnish.tile.index import Axis, Index, at, fetched, flatten, number, unflatten
+from burnish.tile.index import Axis, Index, at, axes_of, fetched, flatten, number, unflatten
 from burnish.tile.pointwise import positive_axis, wide
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, Reduction, axes_for
 
@@ -132,8 +132,12 @@ def _scatter_along(builder: NestBuilder, node: Node, axis: int) -> None:
     kind, given = builder.type(data), builder.type(indices).shape
     box = tuple(n if d == axis else given[d] for d, n in enumerate(kind.shape))
     axes, each = axes_for(box), Axis("r0", given[axis])
-    place = tuple(at(each) if d == axis else at(a) for d, a in enumerate(axes))
-    update = _Update(axes, axes, (each,), (_goes(indices, place, axes[axis]),), axis)
+    told = {axis, *_varies(builder, indices)}
+    place = tuple(
+        at(each) if d == axis else at(a) if d in told else number(0) for d, a in enumerate(axes)
+    )
+    front = tuple(a for d, a in enumerate(axes) if d in told)
+    update = _Update(axes, front, (each,), (_goes(indices, place, axes[axis]),), axis)
     output = node.outputs[0]
     if box == kind.shape:
         _sent(builder, node, update)
@@ -147,6 +151,17 @@ def _scatter_along(builder: NestBuilder, node: Node, axis: int) -> None:
     builder.add(output, whole, [Read(part, index, inside), Read(data, index)], body)
 
 
+def _varies(builder: NestBuilder, tensor: str) -> frozenset[int]:
+    """Return the dimensions along which a tensor may vary: one that is repeated does not."""
+    made = next((op for op in builder.ops if op.output == tensor), None)
+    if made is None or not isinstance(made.body, Argument) or made.combine or made.fetches:
+        return frozenset(range(len(builder.type(tensor).shape)))
+    (read,) = made.reads
+    inner = (read.index[dimension] for dimension in _varies(builder, read.tensor))
+    used = {axis for index in inner for axis in axes_of(index)}
+    return frozenset(d for d, axis in enumerate(made.spatial) if axis in used)
+
+
 def _goes(places: str, index: Sequence[Index], axis: Axis) -> Guard:
     """Return the condition that what is fetched is where an axis is."""
     return Guard(fetched(places, index, axis.extent) - at(axis), 0, 1)
@@ -158,9 +173,17 @@ def _sent(builder: NestBuilder, node: Node, update: _Update) -> None:
     data, kind = required(node, 0), builder.type(required(node, 0))
     if not builder.type(required(node, 2)).size or not kind.size:
         raise NotCoveredError("it writes nothing")
+    if kind.dtype == "bool" and how != "none":
+        raise NotCoveredError("it combines truth values")
     if math.prod(axis.extent for axis in update.each) > MOST_UPDATES:
         raise NotCoveredError("it has more updates than are counted")
     old = Read(data, tuple(at(axis) for axis in update.axes))
+    if math.prod(axis.extent for axis in update.each) == 1:
+        new = update.read(required(node, 2), tuple(map(at, update.each)))
+        both = _combined(node, Argument(1, kind.dtype), Argument(0, kind.dtype))
+        body = call("where", Inside(update.goes), both, Argument(1, kind.dtype))
+        builder.add(node.outputs[0], update.axes, [new, old], body)
+        return
     if how == "none":
         last = _last(builder, node, update)
         extents = tuple(axis.extent for axis in update.each)
@@ -171,8 +194,6 @@ def _sent(builder: NestBuilder, node: Node, update: _Update) -> None:
         body = call("where", hit, Argument(0, kind.dtype), Argument(1, kind.dtype))
         builder.add(node.outputs[0], update.axes, [new, old, Read(last, here)], body)
         return
-    if kind.dtype == "bool":
-        raise NotCoveredError("it combines truth values")
     new = update.read(required(node, 2), tuple(map(at, update.each)))
     total = builder.fresh(f"{node.outputs[0]}.sent")
     over = Reduction(update.each, _TERMS[how])

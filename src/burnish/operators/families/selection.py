@@ -1,7 +1,8 @@
 """The greatest or least elements in order: TopK of short rows, by counting.
 
 An element's place is the number of those that come before it; the work grows with the square of a
-row's length, so it is for routers and heads of a few classes. Long rows are better sorted.
+row's length, so it is for routers, heads of a few classes and rows of hundreds that are sorted.
+Longer rows are better sorted by a library, and so are those of which a few are wanted.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ from burnish.operators.loops.parameters import integers, required
 from burnish.operators.record import Operands, Operator, Partial, register
 from burnish.operators.rules import each_input, then
 from burnish.tile.expr import Argument, Constant, Coordinate, Guard, Inside, call, cast
+from burnish.tile.functions import identity
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, fetched
 from burnish.tile.pointwise import positive_axis, wide
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, Reduction, axes_for
 
-LONGEST = 64
-"""Elements of a row."""
+SHORT = 64
+"""Elements of a row whose places look for their elements; in longer ones elements go to places."""
+LONGEST = 256
+LONGEST_SORTED = 1024
+"""Elements of a row, and of one of which at least a quarter is wanted."""
 
 
 def top(builder: NestBuilder, node: Node) -> None:
@@ -28,21 +33,38 @@ def top(builder: NestBuilder, node: Node) -> None:
     axis = positive_axis(int(node.attributes.get("axis", -1)), len(kind.shape))
     length = kind.shape[axis]
     (count,) = integers(builder, node, 1, "k") or (0,)
-    if not 2 <= length <= LONGEST or not 0 < count <= length:
+    most = LONGEST_SORTED if 4 * count >= length else LONGEST
+    if not 2 <= length <= most or not 0 < count <= length:
         raise NotCoveredError(f"it orders the first {count} of {length} elements")
     if not node.attributes.get("sorted", 1):
         raise NotCoveredError("the order in which it gives them is open")
     ranks = _ranks(builder, node, axis)
     axes = axes_for((*kind.shape[:axis], count, *kind.shape[axis + 1 :]))
-    each = Axis("r", length)
-    read = Read(ranks, _at(axes, axis, at(each)))
-    here = call("equal", Argument(0, "i32"), cast(Coordinate(at(axes[axis])), "i32"))
-    body = call("where", here, Coordinate(at(each)), Constant(0, "i64"))
     places = node.output(1) or builder.fresh(f"{node.outputs[0]}.places")
-    builder.add(places, axes, [read], body, Reduction((each,), "max"))
+    if length <= SHORT:
+        each = Axis("r", length)
+        read = Read(ranks, _at(axes, axis, at(each)))
+        here = call("equal", Argument(0, "i32"), cast(Coordinate(at(axes[axis])), "i32"))
+        body = call("where", here, Coordinate(at(each)), Constant(0, "i64"))
+        builder.add(places, axes, [read], body, Reduction((each,), "max"))
+    else:
+        ordered = _sent(builder, ranks, axis)
+        builder.view(places, ordered, tuple(map(at, axes)), axes)
     if (values := node.output(0)) is not None:
         place = fetched(places, map(at, axes), length)
         builder.view(values, source, _at(axes, axis, place), axes)
+
+
+def _sent(builder: NestBuilder, ranks: str, axis: int) -> str:
+    """Add the places of all elements in their order, each sent to its rank."""
+    kind = builder.type(ranks)
+    axes, each = axes_for(kind.shape), Axis("r", kind.shape[axis])
+    place = fetched(ranks, _at(axes, axis, at(each)), each.extent)
+    here = Inside((Guard(place - at(axes[axis]), 0, 1),))
+    nothing = Constant(identity("max", "i64"), "i64")
+    body = call("where", here, Coordinate(at(each)), nothing)
+    name = builder.fresh(f"{ranks}.order")
+    return builder.add(name, axes, [], body, Reduction((each,), "max"))
 
 
 def _ranks(builder: NestBuilder, node: Node, axis: int) -> str:
