@@ -135,6 +135,15 @@ def test_plots_show_each_subject_with_its_intervals(report: BenchReport) -> None
     assert "8 and" not in plots[0].svg
 
 
+def test_how_fast_something_wrong_is_has_no_bar(report: BenchReport) -> None:
+    subject = report.comparisons[-1].candidate
+    judged = replace(report, parity={subject: ParityMark(False, 0.5)})
+    before, after = (studied.plots(each, ("batch",))[-1] for each in (report, judged))
+    assert after.name == "speed-up"
+    bars = [plot.svg.count("×, ") for plot in (before, after)]
+    assert bars[0] > bars[1] > 0
+
+
 def test_an_engine_has_one_colour_in_all_drawings_and_what_is_wrong_is_not_drawn(
     report: BenchReport,
 ) -> None:

@@ -34,6 +34,8 @@ _HEAD = (
     "precision", "optimizer", "io_binding", "threads",
 )  # fmt: skip
 """What its summary has before one column for each size."""
+_SERIES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad"}
+"""How bars look of which a verdict says something."""
 _PACKAGES = {"openvino": "openvino", "torch": "torch", "tensorrt": "tensorrt", "burnish": "burnish"}
 
 
@@ -270,8 +272,8 @@ def _speed_ups(bench: BenchReport) -> Plot | None:
 
 
 def _speed_up(bench: BenchReport, one: Comparison) -> speed_ups.SpeedUp | None:
-    """Return a bar under the name of its baseline; what has no interval has none."""
-    if one.ratio is None or one.low is None or one.high is None:
+    """Return a bar under the name of its baseline; what is wrong or has no interval has none."""
+    if one.ratio is None or one.low is None or one.high is None or one.candidate in bench.wrong:
         return None
     row, first = bench.measurement(one.candidate), bench.measurement(one.baseline)
     facts = (first.model, sizes_of(first), precision_named(first.precision))
@@ -283,12 +285,6 @@ def _speed_up(bench: BenchReport, one: Comparison) -> speed_ups.SpeedUp | None:
         one.ratio,
         one.low,
         one.high,
-        _series(bench, one.candidate, one.verdict),
+        _SERIES.get(one.verdict, "baseline"),
         group=", ".join(filter(None, (*facts, told))) + f", against {engine_of(first)}",
     )
-
-
-def _series(bench: BenchReport, subject: str, verdict: Verdict) -> str:
-    if subject in bench.wrong or verdict is Verdict.SLOWER:
-        return "bad"
-    return "good" if verdict is Verdict.FASTER else "baseline"
