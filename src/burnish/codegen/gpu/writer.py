@@ -74,7 +74,8 @@ class Point:
     bind: Bind
     frame: Frame
     accumulated: Value | None = None
-    done: dict[int, Value] = field(default_factory=dict)
+    done: dict[int, tuple[Expr, Value]] = field(default_factory=dict)
+    """By identity; expressions are kept, so that no other can be where one was."""
 
 
 class KernelWriter:
@@ -276,11 +277,10 @@ class KernelWriter:
 
     def expression(self, expr: Expr, point: Point) -> Value:
         """Return an expression of a nest, evaluated at a point."""
-        found = point.done.get(id(expr))
-        if found is None:
+        if id(expr) not in point.done:
             plain = simpler(expr, exact=not self.rounds_late)
-            found = point.done[id(expr)] = self._expression(plain, point)
-        return found
+            point.done[id(expr)] = expr, self._expression(plain, point)
+        return point.done[id(expr)][1]
 
     def _expression(self, expr: Expr, point: Point) -> Value:
         match expr:
@@ -365,9 +365,9 @@ class KernelWriter:
         return Value(f"({text})", "bool", self.dims(depends, frame), depends)
 
     def _coordinate(self, index: Index, dtype: str, frame: Frame) -> Value:
-        depends = axes_of(index)
-        if not depends:
+        if not index.terms:
             return Value(spelling.number(index.constant, dtype), dtype)
+        depends = axes_of(index)  # none where a place is fetched from where nothing varies
         text = f"tl.cast({self.arithmetic(frame).index(index)}, {spelling.TYPES[dtype]})"
         return Value(text, dtype, self.dims(depends, frame), depends)
 
