@@ -120,6 +120,8 @@ class Backend(Protocol):
     """Whether products of 8-bit integers are faster than those of the numbers they stand for."""
     repeats: bool = False
     """Whether its runner repeats steps along a sequence."""
+    counts: bool = False
+    """Whether comparing all pairs of a long row is cheaper than to hand it to a library."""
 
     def adapted(self, graph: TileGraph) -> TileGraph:
         """Return a simplified graph as its kernels want it: other nests that compute the same."""

@@ -135,7 +135,8 @@ def _view(outputs: Sequence[Any], values: Sequence[Any], memory: OutputMemory) -
         values[memory.of_value] if memory.of_value is not None else outputs[memory.of_output or 0]
     )
     start = owner.storage_offset() + memory.offset
-    return owner.detach().as_strided(memory.shape, memory.strides, start)
+    # not detached: what is a view of a weight says that it wants gradients, as PyTorch's does
+    return owner.as_strided(memory.shape, memory.strides, start)
 
 
 def _same_kind(one: Tensor, two: Tensor) -> bool:

@@ -1,8 +1,8 @@
-"""Elements written to places that are known: ScatterND and ScatterElements, read backwards.
+"""Elements written to places: ScatterND and ScatterElements, read backwards.
 
 A nest computes what it writes, so each place asks which update it gets. That is known beforehand
-where the places are constants (`x[:, 1:] = y`); others are left to a library, which also says
-when a place does not exist.
+where the places are constants (`x[:, 1:] = y`). Places that are computed are compared with each
+that could be meant (`asked_places`), or left to a library where that takes longer.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnish.core.arrays import Array
+from burnish.operators.loops import asked_places
 from burnish.operators.loops.parameters import required
 from burnish.operators.record import Operator, register
 from burnish.operators.rules import defined, first, nothing
-from burnish.tile.expr import Argument, Expr, Guard, call, cast
+from burnish.tile.expr import Argument, Expr, Guard, call
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, fetched
-from burnish.tile.pointwise import positive_axis, wide
+from burnish.tile.pointwise import positive_axis
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 Whole = NDArray[np.int64]
@@ -28,13 +29,14 @@ Whole = NDArray[np.int64]
 MOST_PLACES = 1 << 20
 """A number is kept for each place that could be written to: above this, that is no small table."""
 
-_COMBINED = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum"}
-
 
 def scatter_nd(builder: NestBuilder, node: Node) -> None:
     """Add the data with slices replaced: indices name places in its first dimensions."""
     data, updates = required(node, 0), required(node, 2)
     shape = builder.type(data).shape
+    if builder.counts and required(node, 1) not in builder.constants:
+        asked_places.slices(builder, node)
+        return
     places = builder.constant(required(node, 1), "where it writes")
     *outer, depth = places.shape
     source = _sources(places.reshape(-1, depth), shape[:depth])
@@ -50,6 +52,9 @@ def scatter_elements(builder: NestBuilder, node: Node) -> None:
     """Add the data with single elements replaced: indices name places in one dimension."""
     data, updates = required(node, 0), required(node, 2)
     shape = builder.type(data).shape
+    if builder.counts and required(node, 1) not in builder.constants:
+        asked_places.elements(builder, node)
+        return
     places = builder.constant(required(node, 1), "where it writes")
     axis = positive_axis(int(node.attributes.get("axis", 0)), len(shape))
     targets = np.indices(places.shape).reshape(len(shape), -1)
@@ -103,9 +108,7 @@ def _written(
 
 def _combined(node: Node, old: Expr, new: Expr) -> Expr:
     how = str(node.attributes.get("reduction", "none"))
-    if how == "none":
-        return new
-    return cast(call(_COMBINED[how], wide(old), wide(new)), old.dtype)
+    return new if how == "none" else asked_places.combined(how, old, new)
 
 
 register({

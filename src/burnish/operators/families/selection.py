@@ -1,11 +1,13 @@
 """The greatest or least elements in order: TopK of short rows, by counting.
 
 An element's place is the number of those that come before it; the work grows with the square of a
-row's length, so it is for routers and heads of a few classes. Long rows are better sorted.
+row's length, so it is for routers and heads of a few classes. Long rows are better sorted, but
+where a card compares thousands of pairs at once and whoever sorts is beyond a link.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from burnish.operators.loops.parameters import integers, required
@@ -19,6 +21,8 @@ from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, Reduction
 
 LONGEST = 64
 """Elements of a row."""
+MOST_PAIRS = 1 << 32
+"""Of elements that are compared where that is cheap: about a millisecond of a large card."""
 
 
 def top(builder: NestBuilder, node: Node) -> None:
@@ -28,7 +32,8 @@ def top(builder: NestBuilder, node: Node) -> None:
     axis = positive_axis(int(node.attributes.get("axis", -1)), len(kind.shape))
     length = kind.shape[axis]
     (count,) = integers(builder, node, 1, "k") or (0,)
-    if not 2 <= length <= LONGEST or not 0 < count <= length:
+    few = builder.counts and math.prod(kind.shape) * length <= MOST_PAIRS
+    if not (2 <= length <= LONGEST or few) or not 0 < count <= length:
         raise NotCoveredError(f"it orders the first {count} of {length} elements")
     if not node.attributes.get("sorted", 1):
         raise NotCoveredError("the order in which it gives them is open")
