@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnish.core.errors import BurnishError, UsageError
+from burnish.integrations.torch_effects import Effects, effects_of
 from burnish.integrations.torch_graph import CompiledShape, compile_for
 from burnish.integrations.torch_numbers import asked_for, with_numbers
 from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph, is_tensor
@@ -110,6 +111,7 @@ class CompiledGraph:
         self._weights = [n for n, each in enumerate(example_inputs) if _is_weight(each)]
         self._inputs = [n for n in range(len(example_inputs)) if n not in set(self._weights)]
         self._numbers = asked_for(graph, example_inputs)
+        self._effects = effects_of(graph)
         self._known: dict[object, CompiledShape | None] = {}
         self._watched = WatchedWeights()
         self._weights_then: object = None
@@ -117,7 +119,7 @@ class CompiledGraph:
 
     def __call__(self, *values: Any) -> Any:  # noqa: ANN401  (tensors and sizes)
         """Run the graph; weights that were changed since it was compiled are compiled anew."""
-        reason = _refusal(values)
+        reason = _refusal(values, self._effects)
         if reason:
             self._tell(reason, values)
             return self._graph(*values)
@@ -180,12 +182,21 @@ class CompiledGraph:
             _REPORTS.append(GraphOutcome(nodes, shapes, *own, eager, *bytes_of_weights))
 
 
-def _refusal(values: Sequence[Any]) -> str:
+def _refusal(values: Sequence[Any], effects: Effects) -> str:
     """Return why a call is left to PyTorch whatever its shapes are."""
     import torch
 
-    if torch.is_grad_enabled() and any(is_tensor(n) and n.requires_grad for n in values):
-        return "gradients are wanted (call it under torch.inference_mode() if they are not)"
+    if effects.checks:
+        return f"it checks what it is given, and may raise an error of its own ({effects.checks})"
+    if effects.marks:
+        return "it makes a tensor want gradients (requires_grad_)"
+    recorded = torch.is_grad_enabled() or effects.enables_gradients
+    if recorded and any(is_tensor(n) and n.requires_grad for n in values):
+        return (
+            "gradients are wanted inside of it (torch.enable_grad)"
+            if effects.enables_gradients
+            else "gradients are wanted (call it under torch.inference_mode() if they are not)"
+        )
     return ""
 
 
