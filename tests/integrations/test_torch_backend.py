@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -338,3 +339,19 @@ def test_pytorch_finds_it_by_its_name() -> None:
     (found,) = entry_points(group="torch_dynamo_backends", name="burnish")
     assert found.load() is backend
     assert Path(torch_backend.__file__).exists()
+
+
+def test_threads_that_call_first_at_once_all_get_what_pytorch_gives() -> None:
+    module = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 8))
+    run = compiled(module, dynamic=True)
+
+    def called(seed: int) -> None:
+        with torch.no_grad():
+            for size in (2, 3, 4):
+                x = torch.randn(size, 8, generator=torch.Generator().manual_seed(seed))
+                torch.testing.assert_close(run(x), module(x), rtol=1e-4, atol=1e-5)
+
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(called, seed) for seed in range(3)]:
+            done.result()
+    assert not any(report.eager for report in graphs())

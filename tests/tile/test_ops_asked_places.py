@@ -99,3 +99,16 @@ def test_places_that_are_fed_are_known_to_be_indices() -> None:
     graph = counted(scattered((4, 5), (3, 5), "ScatterElements"))
     fetched = {name for op in graph.ops for name in op.inputs}
     assert "places" in fetched
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("largest", [0, 1])
+def test_what_is_no_number_is_the_largest_and_no_place_is_lost(largest: int, dtype: str) -> None:
+    row = np.array([[1, np.nan, -2, np.inf, 1, np.nan, -np.inf]], dtype)
+    outputs, kinds = ("out", "places"), (dtype, "int64")
+    model = one_node(
+        "TopK", {"x": row}, {"k": np.array([7])}, outputs=outputs, results=kinds, largest=largest
+    )
+    graph = counted(model)
+    places = evaluate(graph, {name: row for name in graph.inputs})["places"]
+    assert places.tolist() == [[1, 5, 3, 0, 4, 2, 6] if largest else [6, 2, 0, 4, 3, 1, 5]]

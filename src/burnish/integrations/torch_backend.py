@@ -126,13 +126,11 @@ class CompiledGraph:
         weights = self._watched.state([values[n] for n in self._weights])
         if weights != self._weights_then:
             self._weights_then = weights
-            self._known.clear()
+            self._known = {}  # another thread may still read those of before
         key = tuple(
             _described(values[n].item() if n in self._numbers else values[n]) for n in self._inputs
         )
-        if key not in self._known:
-            self._known[key] = self._compiled(values)
-        found = self._known[key]
+        found = self._for(key, values)
         if found is None:
             return self._graph(*values)
         try:
@@ -140,6 +138,20 @@ class CompiledGraph:
         except BurnishError as error:  # an index that is none: PyTorch has an error of its own
             self._tell(error.problem, values)
             return self._graph(*values)
+
+    def _for(self, key: object, values: Sequence[Any]) -> CompiledShape | None:
+        """Return the graph for these shapes, compiled by the first thread that asks for it.
+
+        Exporting changes modules for all threads, so Dynamo must not look at them meanwhile.
+        """
+        from torch._dynamo.convert_frame import compile_lock
+
+        known = self._known
+        if key not in known:
+            with compile_lock:
+                if key not in known:
+                    known[key] = self._compiled(values)
+        return known[key]
 
     def _compiled(self, values: Sequence[Any]) -> CompiledShape | None:
         """Return the graph for these shapes; None: PyTorch is to run it."""

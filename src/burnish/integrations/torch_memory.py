@@ -122,6 +122,9 @@ def _in_order(tensor: Tensor, memory: OutputMemory) -> Tensor:
 
     if tuple(tensor.stride()) == memory.strides:
         return tensor
+    if 0 in memory.strides and tensor.numel():  # one element in many places
+        first = [slice(0, 1) if step == 0 else slice(None) for step in memory.strides]
+        return tensor[tuple(first)].expand(memory.shape)
     found = torch.empty_strided(
         memory.shape, memory.strides, dtype=tensor.dtype, device=tensor.device
     )

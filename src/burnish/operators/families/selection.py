@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from burnish.operators.loops.parameters import integers, required
 from burnish.operators.record import Operands, Operator, Partial, register
 from burnish.operators.rules import each_input, then
-from burnish.tile.expr import Argument, Constant, Coordinate, Guard, Inside, call, cast
+from burnish.tile.expr import Argument, Constant, Coordinate, Expr, Guard, Inside, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, fetched
 from burnish.tile.pointwise import positive_axis, wide
@@ -57,13 +57,27 @@ def _ranks(builder: NestBuilder, node: Node, axis: int) -> str:
     axes, other = axes_for(kind.shape), Axis("r", kind.shape[axis])
     reads = [Read(source, tuple(map(at, axes))), Read(source, _at(axes, axis, at(other)))]
     own, rival = (wide(Argument(position, kind.dtype)) for position in (0, 1))
-    pair = (own, rival) if node.attributes.get("largest", 1) else (rival, own)
     earlier = Inside((Guard(at(axes[axis]) - at(other), 1, other.extent),))
-    ties = call("and", call("equal", own, rival), earlier)
-    before = call("or", call("less", *pair), ties)
+    before, alike = _order(own, rival, largest=bool(node.attributes.get("largest", 1)))
+    before = call("or", before, call("and", alike, earlier))
     body = call("where", before, Constant(1, "i32"), Constant(0, "i32"))
     name = builder.fresh(f"{node.name}.ranks")
     return builder.add(name, axes, reads, body, Reduction((other,), "sum"))
+
+
+def _order(own: Expr, rival: Expr, *, largest: bool) -> tuple[Expr, Expr]:
+    """Return whether the rival comes first, and whether neither does.
+
+    What is no number counts as the largest of all, as PyTorch has it: each place is taken once.
+    """
+    alike = call("equal", own, rival)
+    pair = (own, rival) if largest else (rival, own)
+    if own.dtype[0] != "f":
+        return call("less", *pair), alike
+    low, high = pair
+    none = [call("not", call("equal", each, each)) for each in pair]
+    first = call("and", call("not", none[0]), call("not", call("less_equal", high, low)))
+    return first, call("or", alike, call("and", *none))
 
 
 def _at(axes: Sequence[Axis], place: int, index: Index) -> tuple[Index, ...]:
