@@ -110,5 +110,5 @@ def test_what_is_no_number_is_the_largest_and_no_place_is_lost(largest: int, dty
         "TopK", {"x": row}, {"k": np.array([7])}, outputs=outputs, results=kinds, largest=largest
     )
     graph = counted(model)
-    places = evaluate(graph, {name: row for name in graph.inputs})["places"]
+    places = evaluate(graph, dict.fromkeys(graph.inputs, row))["places"]
     assert places.tolist() == [[1, 5, 3, 0, 4, 2, 6] if largest else [6, 2, 0, 4, 3, 1, 5]]
