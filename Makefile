@@ -51,8 +51,8 @@ bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quot
 	$(BIN)/python benchmarks/zoo_speed.py
 	@echo "not run: benchmarks/gpu_bert.py, benchmarks/gpu_folders.py,"
 	@echo "         benchmarks/gpu_kernels.py, benchmarks/gpu_case.py, benchmarks/gpu_elsewhere.py (parts of it),"
-	@echo "         benchmarks/gpu_torch.py, benchmarks/gpu_larger.py, benchmarks/gpu_traffic.py, benchmarks/gpu_refused.py, benchmarks/cuda_graph.py (an NVIDIA GPU),"
-	@echo "         benchmarks/side_by_side.py, benchmarks/study_table.py (by benchmarks/h200_study.sh: an NVIDIA GPU), benchmarks/weightless.py (to carry models),"
+	@echo "         benchmarks/gpu_torch.py, benchmarks/gpu_larger.py, benchmarks/gpu_traffic.py, benchmarks/gpu_refused.py, benchmarks/gpu_residuals.py, benchmarks/cuda_graph.py (an NVIDIA GPU),"
+	@echo "         benchmarks/side_by_side.py, benchmarks/study_table.py (by benchmarks/h200_study.sh: an NVIDIA GPU), benchmarks/weightless.py, benchmarks/referred.py (to carry models),"
 	@echo "         benchmarks/h200 (a machine that is lent: CONTRIBUTING.md),"
 	@echo "         benchmarks/tf_bert.py (TensorFlow), benchmarks/coverage.py (the coverage tool in ../shared),"
 	@echo "         benchmarks/architectures.py, benchmarks/forms.py (the same), benchmarks/zoo_precision.py,"

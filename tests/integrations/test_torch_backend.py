@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,63 @@ class InPlace(nn.Module):
 class NoForm(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.linalg.eigvalsh(x @ x.T)
+
+
+class Recording(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.enable_grad():
+            return self.linear(x)
+
+
+class Checking(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch._assert_async((x > -1).all(), "too small")  # what Dynamo makes of an assert
+        return x + 1
+
+
+def test_what_a_model_checks_is_still_checked() -> None:
+    run = compiled(Checking())
+    assert run(torch.ones(2)).tolist() == [2, 2]
+    assert only_report().eager == (
+        "it checks what it is given, and may raise an error of its own (_assert_async)"
+    )
+    with pytest.raises(RuntimeError, match="too small"):
+        run(-torch.ones(2))
+
+
+def test_what_is_recorded_inside_has_gradients() -> None:
+    module, x = Recording(), torch.ones(2, 4)
+    found = compiled(module)(x)
+    with torch.enable_grad():
+        found.sum().backward()
+    assert module.linear.weight.grad is not None
+    assert only_report().eager == "gradients are wanted inside of it (torch.enable_grad)"
+
+
+def test_a_tensor_that_a_graph_marks_is_marked() -> None:
+    def marked(x: torch.Tensor) -> torch.Tensor:
+        return (2 * x).requires_grad_()
+
+    graph = torch.fx.symbolic_trace(marked)
+    found = backend(graph, [torch.ones(2)])(torch.ones(2))
+    assert found.requires_grad
+    assert only_report().eager == "it makes a tensor want gradients (requires_grad_)"
+
+
+def test_a_view_of_a_weight_wants_gradients_as_the_weight_does() -> None:
+    linear = nn.Linear(3, 2)
+
+    def both(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return linear(x), linear.weight.t()
+
+    _, view = torch.compile(both, backend=backend)(torch.ones(1, 3))
+    assert view.requires_grad == linear.weight.t().requires_grad
+    view.zero_()
+    assert not linear.weight.any()
 
 
 @pytest.mark.parametrize(
@@ -281,3 +339,19 @@ def test_pytorch_finds_it_by_its_name() -> None:
     (found,) = entry_points(group="torch_dynamo_backends", name="burnish")
     assert found.load() is backend
     assert Path(torch_backend.__file__).exists()
+
+
+def test_threads_that_call_first_at_once_all_get_what_pytorch_gives() -> None:
+    module = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 8))
+    run = compiled(module, dynamic=True)
+
+    def called(seed: int) -> None:
+        with torch.no_grad():
+            for size in (2, 3, 4):
+                x = torch.randn(size, 8, generator=torch.Generator().manual_seed(seed))
+                torch.testing.assert_close(run(x), module(x), rtol=1e-4, atol=1e-5)
+
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(called, seed) for seed in range(3)]:
+            done.result()
+    assert not any(report.eager for report in graphs())

@@ -49,11 +49,13 @@ def test_parts_of_a_block_that_do_not_meet_are_apart() -> None:
 
 def test_dense_outputs_lie_in_pytorchs_order() -> None:
     picture = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
-    wide = torch.ones(1, 1).expand(3, 4)  # is not dense: as it is computed
+    wide = torch.ones(1, 1).expand(3, 4)
     found, widened = again([picture, wide], [])
     assert found.stride() == picture.stride()
     assert torch.equal(found, picture)
-    assert widened.tolist() == wide.tolist()
+    assert widened.stride() == wide.stride()
+    widened[0, 0] = 7
+    assert widened.tolist() == [[7.0] * 4] * 3
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.meaning.evaluate import Evaluator
 from burnish.meaning.numbers import Reals
-from tile.one_node import assert_as_runtime, lowered, numbers, one_node
+from tile.one_node import assert_as_runtime, by_runtime, judged, lowered, numbers, one_node
 
 
 def taken() -> dict[str, Array]:
@@ -44,9 +44,19 @@ def test_what_boxes_have_no_loops_says_why() -> None:
         lowered(one_node("RoiAlign", taken()))
     with pytest.raises(ModelError, match="of the largest sample"):
         lowered(one_node("RoiAlign", taken(), sampling_ratio=2, mode="max"))
-    halves = {n: a.astype(np.float16) if a.dtype.kind == "f" else a for n, a in taken().items()}
-    with pytest.raises(ModelError, match="its image is f16"):
-        lowered(one_node("RoiAlign", halves, sampling_ratio=2))
+    half = {**taken(), "x": taken()["x"].astype(np.float16)}
+    with pytest.raises(ModelError, match="its image is f16, and its boxes are not"):
+        lowered(one_node("RoiAlign", half, sampling_ratio=2))
+
+
+def test_images_of_16_bits_are_averaged_in_f32() -> None:
+    inputs = {n: a.astype(np.float16) if a.dtype.kind == "f" else a for n, a in taken().items()}
+    model = one_node("RoiAlign", inputs, sampling_ratio=2, output_height=2)
+    exact = one_node("RoiAlign", taken(), sampling_ratio=2, output_height=2)
+    wanted = {n: a.astype(np.float32) if a.dtype.kind == "f" else a for n, a in inputs.items()}
+    (right,), (found,) = by_runtime(exact, wanted).values(), judged(model, inputs).values()
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(found, right, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize(

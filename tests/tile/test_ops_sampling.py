@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from burnish.core.errors import ModelError
-from tile.one_node import assert_as_runtime, lowered, numbers, one_node
+from tile.one_node import assert_as_runtime, by_runtime, judged, lowered, numbers, one_node
 
 
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
@@ -33,7 +33,15 @@ def test_a_grid_of_another_number_of_dimensions_is_refused() -> None:
         lowered(one_node("GridSample", inputs, opset=20))
 
 
-def test_half_precision_is_refused() -> None:
-    inputs = {"x": numbers((1, 2, 4, 4)).astype(np.float16), "grid": numbers((1, 3, 3, 2))}
-    with pytest.raises(ModelError, match="its image is f16"):
-        lowered(one_node("GridSample", inputs, opset=20))
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize("places", ["float16", "float32"])
+def test_images_of_16_bits_are_sampled_in_f32(mode: str, places: str) -> None:
+    # places that both types have, off the middle between two elements
+    grid = np.random.default_rng(1).integers(-7, 8, (1, 5, 6, 2)) / 8 + 1 / 32
+    inputs = {"x": numbers((1, 2, 4, 5)).astype(np.float16), "grid": grid.astype(places)}
+    model = one_node("GridSample", inputs, opset=20, mode=mode)
+    wanted = {name: array.astype(np.float32) for name, array in inputs.items()}
+    (exact,) = by_runtime(one_node("GridSample", wanted, opset=20, mode=mode), wanted).values()
+    (found,) = judged(model, inputs).values()
+    assert found.dtype == np.float16
+    np.testing.assert_array_equal(found, exact.astype(np.float16))

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError
 from burnish.rewrite.static import static
-from burnish.tile.lower import cover
+from burnish.tile.lower import cover, lower
+from burnish.tile.reference import evaluate
 from tile.one_node import assert_as_runtime, lowered, numbers, one_node
 
 
@@ -40,6 +41,23 @@ def test_longer_rows_are_sorted_as_in_onnx_runtime(length: int, count: int, larg
     assert_as_runtime(model, {"x": x})
     graph = static(ir.serde.deserialize_model(model), {}).graph
     assert list(cover(graph).left.values()) == ["it writes to places that are computed"]
+
+
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("largest", [0, 1])
+def test_no_place_of_a_longer_row_is_lost_to_what_is_no_number(largest: int, counts: bool) -> None:
+    row = np.random.default_rng(7).integers(-9, 9, (1, 100)).astype("f4")
+    row[0, ::7] = np.nan
+    model = one_node(
+        "TopK", {"x": row}, {"k": np.array([100])}, outputs=("values", "places"),
+        results=("f4", "i8"), largest=largest,
+    )  # fmt: skip
+    graph = lower(list(static(ir.serde.deserialize_model(model), {}).graph), counts=counts).graph
+    places = evaluate(graph, {"x": row})["places"][0].tolist()
+    order = [*np.argsort(row[0] if not largest else -row[0], kind="stable")]
+    none = [*range(0, 100, 7)]
+    rest = [place for place in order if place not in none]
+    assert places == (none + rest if largest else rest + none)
 
 
 @pytest.mark.parametrize("read", [0, 1])

@@ -125,6 +125,8 @@ class Backend(Protocol):
     """Whether its runner looks at computed places that may not exist."""
     sends: bool = False
     """Whether its kernels send updates to computed places: `burnish.tile.sent`."""
+    counts: bool = False
+    """Whether comparing all pairs of a long row is cheaper than to hand it to a library."""
 
     def adapted(self, graph: TileGraph) -> TileGraph:
         """Return a simplified graph as its kernels want it: other nests that compute the same."""

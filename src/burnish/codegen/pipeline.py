@@ -30,7 +30,7 @@ from burnish.store.correspondence import behind
 from burnish.store.element_types import SHORT_NAMES
 from burnish.store.graph_nodes import nodes_of
 from burnish.tile.graph import TileGraph
-from burnish.tile.lower import cover, lower, named, operator, recurrence
+from burnish.tile.lower import LoweringCoverage, cover, lower, named, operator, recurrence
 from burnish.tile.partition import Fusion
 from burnish.tile.ranges import unsure_places
 from burnish.tile.simplify import simplify
@@ -85,9 +85,7 @@ def prepare(
 def plan(prepared: PreparedModel, options: PlanOptions) -> BuiltPlan:
     """Return the plan of a prepared model: what kernels compute, and what ONNX Runtime runs."""
     graph = prepared.model.graph
-    backend = options.backend
-    kernels = cover(graph, repeats=backend.repeats, sends=backend.sends)
-    to_ort = {**kernels.left, **options.to_ort}
+    to_ort = {**_cover(graph, options.backend).left, **options.to_ort}
     if obstacle := _border_obstacle(graph, to_ort):
         return whole(prepared, options.backend, f"{WHOLE}: {obstacle}")
     while True:
@@ -136,10 +134,10 @@ def plan_up_to(
 def _sized(prepared: PreparedModel, name: str, options: PlanOptions) -> Sized:
     """Return all nests of a model that is nothing but nests, at its size of a name."""
     graph = prepared.model.graph
-    kernels = cover(graph, repeats=options.backend.repeats)
+    kernels = _cover(graph, options.backend)
     for node, reason in {**kernels.left, **options.to_ort}.items():
         raise closed(name, f"ONNX Runtime runs {node!r} ({reason}), at fixed sizes")
-    for node in cover(graph).left:
+    for node in cover(graph, counts=options.backend.counts).left:
         raise closed(
             name,
             f"{node!r} is repeated along a sequence or has branches, with steps of fixed sizes",
@@ -153,7 +151,7 @@ def _sized(prepared: PreparedModel, name: str, options: PlanOptions) -> Sized:
         for value in graph.inputs
         if value.name and value.shape is not None
     }
-    nests = _simple(lower(region.nodes).graph, options)
+    nests = _simple(lower(region.nodes, counts=options.backend.counts).graph, options)
     return Sized(nests, prepared.sizes[name], inputs)
 
 
@@ -192,13 +190,19 @@ def without_defaults(model: ir.Model) -> ir.Model:
     return copy
 
 
+def _cover(graph: ir.Graph, backend: Backend) -> LoweringCoverage:
+    """Return which nodes a back end's kernels compute."""
+    return cover(graph, repeats=backend.repeats, sends=backend.sends, counts=backend.counts)
+
+
 def _scheduled(region: Region, number: int, options: PlanOptions) -> Iterator[CompiledRegion]:
     """Yield the groups of a region's nests, and how each is to run."""
     if region.is_ort:
         yield CompiledRegion(region)
         return
     if not region.is_recurrent:
-        yield _grouped(region, lower(region.nodes).graph, options, options.scheduler)
+        lowered = lower(region.nodes, counts=options.backend.counts).graph
+        yield _grouped(region, lowered, options, options.scheduler)
         return
     # a kernel of one step is no alternative to ONNX Runtime's of all: it is chosen as predicted
     scheduler = Predicted(options.backend, options.fusion)

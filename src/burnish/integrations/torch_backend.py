@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnish.core.errors import BurnishError, UsageError
+from burnish.integrations.torch_effects import Effects, effects_of
 from burnish.integrations.torch_graph import CompiledShape, compile_for
 from burnish.integrations.torch_numbers import asked_for, with_numbers
 from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph, is_tensor
@@ -110,6 +111,7 @@ class CompiledGraph:
         self._weights = [n for n, each in enumerate(example_inputs) if _is_weight(each)]
         self._inputs = [n for n in range(len(example_inputs)) if n not in set(self._weights)]
         self._numbers = asked_for(graph, example_inputs)
+        self._effects = effects_of(graph)
         self._known: dict[object, CompiledShape | None] = {}
         self._watched = WatchedWeights()
         self._weights_then: object = None
@@ -117,20 +119,18 @@ class CompiledGraph:
 
     def __call__(self, *values: Any) -> Any:  # noqa: ANN401  (tensors and sizes)
         """Run the graph; weights that were changed since it was compiled are compiled anew."""
-        reason = _refusal(values)
+        reason = _refusal(values, self._effects)
         if reason:
             self._tell(reason, values)
             return self._graph(*values)
         weights = self._watched.state([values[n] for n in self._weights])
         if weights != self._weights_then:
             self._weights_then = weights
-            self._known.clear()
+            self._known = {}  # another thread may still read those of before
         key = tuple(
             _described(values[n].item() if n in self._numbers else values[n]) for n in self._inputs
         )
-        if key not in self._known:
-            self._known[key] = self._compiled(values)
-        found = self._known[key]
+        found = self._for(key, values)
         if found is None:
             return self._graph(*values)
         try:
@@ -138,6 +138,20 @@ class CompiledGraph:
         except BurnishError as error:  # an index that is none: PyTorch has an error of its own
             self._tell(error.problem, values)
             return self._graph(*values)
+
+    def _for(self, key: object, values: Sequence[Any]) -> CompiledShape | None:
+        """Return the graph for these shapes, compiled by the first thread that asks for it.
+
+        Exporting changes modules for all threads, so Dynamo must not look at them meanwhile.
+        """
+        from torch._dynamo.convert_frame import compile_lock
+
+        known = self._known
+        if key not in known:
+            with compile_lock:
+                if key not in known:
+                    known[key] = self._compiled(values)
+        return known[key]
 
     def _compiled(self, values: Sequence[Any]) -> CompiledShape | None:
         """Return the graph for these shapes; None: PyTorch is to run it."""
@@ -180,12 +194,21 @@ class CompiledGraph:
             _REPORTS.append(GraphOutcome(nodes, shapes, *own, eager, *bytes_of_weights))
 
 
-def _refusal(values: Sequence[Any]) -> str:
+def _refusal(values: Sequence[Any], effects: Effects) -> str:
     """Return why a call is left to PyTorch whatever its shapes are."""
     import torch
 
-    if torch.is_grad_enabled() and any(is_tensor(n) and n.requires_grad for n in values):
-        return "gradients are wanted (call it under torch.inference_mode() if they are not)"
+    if effects.checks:
+        return f"it checks what it is given, and may raise an error of its own ({effects.checks})"
+    if effects.marks:
+        return "it makes a tensor want gradients (requires_grad_)"
+    recorded = torch.is_grad_enabled() or effects.enables_gradients
+    if recorded and any(is_tensor(n) and n.requires_grad for n in values):
+        return (
+            "gradients are wanted inside of it (torch.enable_grad)"
+            if effects.enables_gradients
+            else "gradients are wanted (call it under torch.inference_mode() if they are not)"
+        )
     return ""
 
 

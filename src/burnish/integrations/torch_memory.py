@@ -122,6 +122,9 @@ def _in_order(tensor: Tensor, memory: OutputMemory) -> Tensor:
 
     if tuple(tensor.stride()) == memory.strides:
         return tensor
+    if 0 in memory.strides and tensor.numel():  # one element in many places
+        first = [slice(0, 1) if step == 0 else slice(None) for step in memory.strides]
+        return tensor[tuple(first)].expand(memory.shape)
     found = torch.empty_strided(
         memory.shape, memory.strides, dtype=tensor.dtype, device=tensor.device
     )
@@ -135,7 +138,8 @@ def _view(outputs: Sequence[Any], values: Sequence[Any], memory: OutputMemory) -
         values[memory.of_value] if memory.of_value is not None else outputs[memory.of_output or 0]
     )
     start = owner.storage_offset() + memory.offset
-    return owner.detach().as_strided(memory.shape, memory.strides, start)
+    # not detached: what is a view of a weight says that it wants gradients, as PyTorch's does
+    return owner.as_strided(memory.shape, memory.strides, start)
 
 
 def _same_kind(one: Tensor, two: Tensor) -> bool:

@@ -44,26 +44,31 @@ class Lowered:
     nodes: tuple[str, ...]
 
 
-def cover(graph: ir.Graph, *, repeats: bool = False, sends: bool = False) -> LoweringCoverage:
+def cover(
+    graph: ir.Graph, *, repeats: bool = False, sends: bool = False, counts: bool = False
+) -> LoweringCoverage:
     """Return which nodes of a static graph can be lowered, and for each other one why not.
 
     `repeats`: nodes that run along a sequence count as well; `recurrence` lowers those. `sends`:
     so do those that write to computed places, whose nests ask every place for every update.
+    `counts`: so do those that compare all pairs of long rows; `lower` must be told as well.
     """
-    reasons = {named(node): _obstacle(node, repeats=repeats, sends=sends) for node in graph}
+    reasons = {
+        named(node): _obstacle(node, repeats=repeats, sends=sends, counts=counts) for node in graph
+    }
     return LoweringCoverage(
         tuple(name for name, reason in reasons.items() if reason is None),
         {name: reason for name, reason in reasons.items() if reason is not None},
     )
 
 
-def lower(nodes: Sequence[ir.Node]) -> Lowered:
+def lower(nodes: Sequence[ir.Node], *, counts: bool = False) -> Lowered:
     """Return the nests of these nodes, which are in the order of their graph.
 
     The inputs are what the nests read from elsewhere, the outputs what is read elsewhere or is
     an output of the model. A node that is not covered is an error: ask `cover` before.
     """
-    builder = _builder(nodes)
+    builder = _builder(nodes, counts=counts)
     for node in nodes:
         try:
             add(builder, node)
@@ -160,8 +165,8 @@ def constant(value: ir.Value) -> Array | None:
     return value.const_value.numpy()
 
 
-def _obstacle(node: ir.Node, *, repeats: bool, sends: bool) -> str | None:
-    builder = _builder([node])
+def _obstacle(node: ir.Node, *, repeats: bool, sends: bool, counts: bool = False) -> str | None:
+    builder = _builder([node], counts=counts)
     try:
         if repeats and is_recurrent(node):
             recurrence(node)
@@ -174,7 +179,7 @@ def _obstacle(node: ir.Node, *, repeats: bool, sends: bool) -> str | None:
     return None
 
 
-def _builder(nodes: Sequence[ir.Node]) -> NestBuilder:
+def _builder(nodes: Sequence[ir.Node], *, counts: bool = False) -> NestBuilder:
     """Return a builder that knows all that the nodes read, and what their outputs must be."""
     produced = {value for node in nodes for value in node.outputs}
     constants: dict[str, Array] = {}
@@ -189,7 +194,8 @@ def _builder(nodes: Sequence[ir.Node]) -> NestBuilder:
         if found is not None:
             tensors[_name(value)] = found
     types = {_name(value): tensor_type(value) for value in produced if value.name}
-    return NestBuilder(tensors, constants, {name: kind for name, kind in types.items() if kind})
+    wanted = {name: kind for name, kind in types.items() if kind}
+    return NestBuilder(tensors, constants, wanted, counts=counts)
 
 
 def _finished(builder: NestBuilder, nodes: Sequence[ir.Node]) -> TileGraph:

@@ -75,11 +75,15 @@ class NestBuilder:
         tensors: Mapping[str, TensorType],
         constants: Mapping[str, Array],
         wanted: Mapping[str, TensorType] | None = None,
+        *,
+        counts: bool = False,
     ) -> None:
         """Start from the types of inputs and constants; `wanted` are the nodes' outputs, if known.
 
         Where shape inference has told the type of an output, the nest must have exactly that.
+        `counts`: comparing all pairs of a row is cheap where these nests are to run.
         """
+        self.counts = counts
         self.tensors = dict(tensors)
         self.constants = dict(constants)
         self.wanted = dict(wanted or {})

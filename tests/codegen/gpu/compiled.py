@@ -26,7 +26,7 @@ FEW_ROWS = """few_rows (float16[32,4096] x) => (float16[32,64] y)
 """A product whose sums are formed in parts: two kernels, and a tensor between them."""
 
 MIXED = """mixed (float[6,96] x) => (float[6,4] y)
-{ a = Relu(x) t, i = TopK(a, four) y = Exp(t) }"""
+{ a = Relu(x) t, i = TopK<sorted=0>(a, four) y = Exp(t) }"""
 """Something between two kernels that has none."""
 
 PERCEPTRON = """perceptron (float[32,48] x) => (float[32,24] y)

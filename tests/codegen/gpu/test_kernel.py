@@ -13,10 +13,10 @@ from burnish.codegen.gpu.layout import orders_of
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.tile.connect import NoGroupError, grouped, in_order, singles, wiring
-from burnish.tile.expr import Argument, call
+from burnish.tile.expr import Argument, Constant, Coordinate, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.group import Group
-from burnish.tile.index import at
+from burnish.tile.index import at, fetched, number
 from burnish.tile.reference import evaluate
 from burnish.tile.schedule import Schedule
 from burnish.tile.semantics import NestBuilder, axes_for
@@ -200,3 +200,17 @@ def test_a_launch_has_one_type_per_pointer_and_writes_its_own_arguments() -> Non
         Launch("k", "", ("x",), (), outputs=(), **values)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="k: y is no argument"):
         Launch("k", "", ("x",), ("f16",), outputs=("y",), **values)  # type: ignore[arg-type]
+
+
+def test_a_place_that_is_fetched_where_nothing_varies_is_a_number_to_compute_with() -> None:
+    axes = axes_for((3, 5))
+    builder = NestBuilder({"p": TensorType("i64", (2,)), "x": TensorType("f32", (3, 5))}, {})
+    places = [fetched("p", [number(n)], axis.extent) for n, axis in enumerate(axes)]
+    here = [call("equal", Coordinate(place), Coordinate(at(axis)))
+            for place, axis in zip(places, axes, strict=True)]  # fmt: skip
+    body = call("where", call("and", *here), Constant(7.0, "f32"), Argument(0, "f32"))
+    builder.add("y", axes, [Read("x", tuple(map(at, axes)))], body)
+    graph = TileGraph(builder.tensors, ("p", "x"), ("y",), tuple(builder.ops), {})
+    inputs = {"p": np.array([2, -2]), "x": np.zeros((3, 5), np.float32)}
+    (found,) = run_groups(graph, [(whole(graph), {})], inputs).values()
+    assert np.argwhere(found).tolist() == [[2, 3]]

@@ -209,8 +209,7 @@ class _KernelWriter:
     ) -> None:
         self._group = group
         self._axes = {op.output: op.spatial for op in group.ops}
-        self._walk = walk
-        self._tiles = walk.tiles
+        self._walk, self._tiles = walk, walk.tiles
         self._where = where
         self._inserted = inserted
         self._kept = kept

@@ -114,6 +114,7 @@ class GpuBackend(Backend):
     trials: str = ""
     suffix: str = ".py"
     comment: str = "#"
+    counts: bool = True
     own_functions: bool = True
     """Whether there is what only cards have: Triton's interpreter does not know it."""
     rounds_late: bool = True

@@ -143,12 +143,7 @@ def _written(
     patch = patch_of(window_axes(part.ops, anchor, places), settings)
     shape, axes = phased(whole, patch.counts)
     sizes = block_sizes(shape, settings)
-    writer = KernelWriter(
-        part.ops, types, target.orders, settings.get("k", 32), target.precision,
-    )  # fmt: skip
-    writer.own_functions, writer.rounds_late = target.own_functions, target.rounds_late
-    halves = [types[name].dtype in spelling.HALVES for name in part.outputs]
-    writer.halves, writer.constants = target.own_functions and all(halves), constants
+    writer = _writer(part, settings, types, target, constants)
     rows, columns, batch = shape.counts
     tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
     programs = tiles[0] * tiles[1] * batch
@@ -171,11 +166,27 @@ def _written(
                 adding_up.add(value, turn)
     if adding_up is not None:
         adding_up.store(next(axis for axis in writer.starts if axis.name == "m"))
-    first = first_lines(programs, settings.get("warps", 4))
-    writer.scopes[0].lines[begun:begun] = _begun(writer, target, first)
+    begin = _begun(writer, target, first_lines(programs, settings.get("warps", 4)))
+    writer.scopes[0].lines[begun:begun] = begin
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
-    fixed = constants & frozenset(launch.arguments)
-    return Written(launch, writer.tally, programs, shape, fixed)
+    return Written(launch, writer.tally, programs, shape, constants & {*launch.arguments})
+
+
+def _writer(
+    part: LaunchPart,
+    settings: Mapping[str, int],
+    types: Mapping[str, TensorType],
+    target: GpuTarget,
+    constants: frozenset[str],
+) -> KernelWriter:
+    """Return what writes a part's kernel; nothing is written yet."""
+    writer = KernelWriter(
+        part.ops, types, target.orders, settings.get("k", 32), target.precision,
+    )  # fmt: skip
+    writer.own_functions, writer.rounds_late = target.own_functions, target.rounds_late
+    halves = [types[name].dtype in spelling.HALVES for name in part.outputs]
+    writer.halves, writer.constants = target.own_functions and all(halves), constants
+    return writer
 
 
 def _begun(writer: KernelWriter, target: GpuTarget, first: tuple[str, ...]) -> list[str]:

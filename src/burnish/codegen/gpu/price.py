@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from burnish.codegen.gpu.kernel import Written
 from burnish.codegen.gpu.spelling import IEEE
+from burnish.codegen.gpu.tally import Tally
 from burnish.core.tensors import BITS
 from burnish.cuda.library import LibraryProduct
 from burnish.hw.spec import HardwareSpec
@@ -128,12 +129,7 @@ def price(
     far = _far_bytes(written, types, moved, hw)
     memory_s = far / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
     waves = math.ceil(programs / (hw.compute_units * resident))
-    chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
-    chained += tally.waited * WAITED_S
-    chained += LOOPED_S * max(min(tally.turns - tally.steps - tally.ahead, tally.waits), 0)
-    turned = max(tally.turns - tally.steps - tally.waits - tally.ahead, 0) * TURN_S
-    turned += tally.ahead * AHEAD_S
-    latency_s = waves * (WAIT_S + chained + turned)
+    latency_s = waves * _latency_s(tally)
     launch_s = hw.launch_overhead_s + (EARLY_RAMP_S if written.launch.early else RAMP_S)
     rounds = max(programs / hw.compute_units, 1.0)
     apart = 1 / resident if tally.flying else 0.0
@@ -147,6 +143,16 @@ def price(
         busy + launch_s, product_s, lane_s, l2_s, memory_s, latency_s, launch_s,
         spills, moved,
     )  # fmt: skip
+
+
+def _latency_s(tally: Tally) -> float:
+    """Return how long one program takes whose work takes no time: it waits for its loads."""
+    chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
+    chained += tally.waited * WAITED_S
+    chained += LOOPED_S * max(min(tally.turns - tally.steps - tally.ahead, tally.waits), 0)
+    turned = max(tally.turns - tally.steps - tally.waits - tally.ahead, 0) * TURN_S
+    turned += tally.ahead * AHEAD_S
+    return WAIT_S + chained + turned
 
 
 def _uneven(written: Written, hw: HardwareSpec, resident: int) -> float:

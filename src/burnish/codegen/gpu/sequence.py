@@ -35,14 +35,14 @@ class Sequenced:
 def simplified(model: ir.Model, fusion: Fusion = "element-wise") -> TileGraph:
     """Return the nests of a model all of whose nodes have a meaning as loops."""
     bound = static(static_and_rewritten(model), {})
-    left = cover(bound.graph).left
+    left = cover(bound.graph, counts=True).left
     if left:
         name, reason = next(iter(left.items()))
         raise ModelError(
             f"{len(left)} nodes have no loops, the first is {name}: {reason}",
             hint="see which: burnish coverage MODEL",
         )
-    plain = simplify(lower(tuple(bound.graph)).graph, fusion=fusion)
+    plain = simplify(lower(tuple(bound.graph), counts=True).graph, fusion=fusion)
     return adapted(plain, fusion)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from burnish.codegen.gpu.blocks import Frame
 from burnish.codegen.gpu.guards import Bind
+from burnish.tile.expr import Expr
 from burnish.tile.graph import TileOp
 from burnish.tile.index import Axis
 
@@ -42,4 +43,5 @@ class Point:
     bind: Bind
     frame: Frame
     accumulated: Value | None = None
-    done: dict[int, Value] = field(default_factory=dict)
+    done: dict[int, tuple[Expr, Value]] = field(default_factory=dict)
+    """By identity; expressions are kept, so that no other can be where one was."""

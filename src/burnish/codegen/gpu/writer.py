@@ -78,7 +78,6 @@ class KernelWriter:
         self._names: dict[str, int] = {}
         self.whole_terms: tuple[Axis, ...] = ()  # that count all terms of a product at once
         self.moved: dict[str, str] = {}  # names of what is moved to where it is multiplied
-        self._kept = list[tuple[str, tuple[Expr, ...], str]]()
 
     def fresh(self, stem: str) -> str:
         """Return a variable that is not used yet."""
@@ -248,11 +247,10 @@ class KernelWriter:
 
     def expression(self, expr: Expr, point: Point) -> Value:
         """Return an expression of a nest, evaluated at a point."""
-        found = point.done.get(id(expr))
-        if found is None:
+        if id(expr) not in point.done:
             plain = simpler(expr, exact=not self.rounds_late)
-            found = point.done[id(expr)] = self._expression(plain, point)
-        return found
+            point.done[id(expr)] = expr, self._expression(plain, point)
+        return point.done[id(expr)][1]
 
     def _expression(self, expr: Expr, point: Point) -> Value:
         match expr:
@@ -280,7 +278,6 @@ class KernelWriter:
             case Call():
                 near = self.own_functions and point.op.dtype in spelling.HALVES
                 called = at_once(expr, exact=not self.rounds_late, near=near)
-                self._kept.append(called)  # what is done is known by its place in memory
                 return self._call(*called, point)
 
     def _settled(
@@ -353,9 +350,9 @@ class KernelWriter:
         return Value(f"({text})", "bool", self.dims(depends, frame), depends)
 
     def _coordinate(self, index: Index, dtype: str, frame: Frame) -> Value:
-        depends = axes_of(index)
-        if not depends:
+        if not index.terms:
             return Value(spelling.number(index.constant, dtype), dtype)
+        depends = axes_of(index)  # none where a place is fetched from where nothing varies
         text = f"tl.cast({self.arithmetic(frame).index(index)}, {spelling.TYPES[dtype]})"
         return Value(text, dtype, self.dims(depends, frame), depends)
 

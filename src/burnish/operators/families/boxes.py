@@ -16,7 +16,7 @@ from burnish.operators.rules import each_output
 from burnish.tile.expr import Accumulated, Argument, Coordinate, Expr, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, at, fetched, number
-from burnish.tile.pointwise import above, below, like, wide_type
+from burnish.tile.pointwise import above, below, like, wide, wide_type
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, Reduction, axes_for
 
 _TAPS = 2
@@ -74,8 +74,8 @@ def roi_align(builder: NestBuilder, node: Node) -> None:
     image, boxes, which = (required(node, place) for place in range(3))
     batch, channels, *_ = builder.type(image).shape
     kind, count = builder.type(image).dtype, builder.type(boxes).shape[0]
-    if kind != wide_type(kind) or builder.type(boxes).dtype != kind:
-        raise NotCoveredError(f"its image is {kind}")
+    if builder.type(boxes).dtype != kind:
+        raise NotCoveredError(f"its image is {kind}, and its boxes are not")
     sides = _sides(builder, node)
     tables = [_tapped(builder, node, side) for side in sides]
     n, c = Axis("n", count), Axis("c", channels)
@@ -89,11 +89,12 @@ def roi_align(builder: NestBuilder, node: Node) -> None:
     ]
     reads = [Read(image, (fetched(which, (at(n),), batch), at(c), *places))]
     reads += [Read(weight, where) for (_, weight), where in zip(tables, index, strict=True)]
-    weight = call("multiply", Argument(1, kind), Argument(2, kind))
-    body = call("multiply", Argument(0, kind), weight)
+    wider = wide_type(kind)
+    weight = call("multiply", Argument(1, wider), Argument(2, wider))
+    body = call("multiply", wide(Argument(0, kind)), weight)
     total = sides[0].samples * sides[1].samples
-    added = Accumulated(kind)
-    mean = call("divide", added, like(added, float(total)))
+    added = Accumulated(wider)
+    mean = cast(call("divide", added, like(added, float(total))), kind)
     over = [axis for axis in (*samples, *taps) if axis.extent != 1]
     builder.add(node.outputs[0], (n, c, *parts), reads, body, Reduction(over, "sum", mean))
 
@@ -122,8 +123,8 @@ def _tapped(builder: NestBuilder, node: Node, side: _BoxSide) -> tuple[str, str]
     axes = axes_for((kind.shape[0], side.parts, side.samples, _TAPS))
     row = at(axes[0])
     reads = [Read(boxes, (row, number(place))) for place in (side.place, side.place + 2)]
-    begin, end = (Argument(position, kind.dtype) for position in range(2))
-    part, sample, tap = (cast(Coordinate(at(axis)), kind.dtype) for axis in axes[1:])
+    begin, end = (wide(Argument(position, kind.dtype)) for position in range(2))
+    part, sample, tap = (cast(Coordinate(at(axis)), begin.dtype) for axis in axes[1:])
     place, weight = side.tap(side.coordinate(begin, end, part, sample), tap)
     which = required(node, 2)
     image = Argument(2, builder.type(which).dtype)

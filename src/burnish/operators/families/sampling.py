@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from burnish.operators.loops.parameters import required
 from burnish.operators.record import Operator, register
 from burnish.operators.rules import each_output
-from burnish.tile.expr import Argument, Coordinate, Expr, call, cast
+from burnish.tile.expr import Accumulated, Argument, Coordinate, Expr, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, at, fetched, number
 from burnish.tile.pointwise import above, below, like, wide, wide_type
@@ -115,8 +115,6 @@ def grid_sample(builder: NestBuilder, node: Node) -> None:
     padding = str(node.attributes.get("padding_mode", "zeros"))
     corners = bool(node.attributes.get("align_corners", 0))
     kind = builder.type(image).dtype
-    if kind != wide_type(kind):
-        raise NotCoveredError(f"its image is {kind}")
     how = [Sampled(size, _TAPS[mode], corners, padding) for size in sizes]
     tables = [_tapped(builder, node, each, dimension) for dimension, each in enumerate(how)]
     taps = [Axis(f"t{dimension}", each.taps) for dimension, each in enumerate(how)]
@@ -131,10 +129,13 @@ def grid_sample(builder: NestBuilder, node: Node) -> None:
         Read(image, (at(axes[0]), at(axes[1]), *places)),
         Read(weights, (*front, *map(at, taps))),
     ]
-    weight = cast(Argument(1, builder.type(weights).dtype), kind)
-    body = call("multiply", Argument(0, kind), weight)
-    over = Reduction(taps, "sum") if mode != "nearest" else None
-    builder.add(node.outputs[0], axes, reads, body, over)
+    weight = cast(Argument(1, builder.type(weights).dtype), wide_type(kind))
+    body = call("multiply", wide(Argument(0, kind)), weight)
+    if mode == "nearest":
+        builder.add(node.outputs[0], axes, reads, cast(body, kind))
+        return
+    total = cast(Accumulated(body.dtype), kind)
+    builder.add(node.outputs[0], axes, reads, body, Reduction(taps, "sum", total))
 
 
 def _together(builder: NestBuilder, node: Node, weights: Sequence[str]) -> str:

@@ -2,7 +2,8 @@
 
 A nest computes what it writes, so each place asks which update it gets. That is known beforehand
 where the places are constants (`x[:, 1:] = y`). Where they are computed, or several updates go to
-one place, each place asks all updates, which is the form of `burnish.tile.sent`.
+one place, each place asks all updates: in the form of `burnish.tile.sent`, or where all pairs are
+compared at once (`asked_places`) in one that reads updates where it writes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnish.core.arrays import Array
+from burnish.operators.loops import asked_places
 from burnish.operators.loops.parameters import required
 from burnish.operators.record import Operator, register
 from burnish.operators.rules import defined, first, nothing
@@ -32,7 +34,7 @@ from burnish.tile.expr import (
 from burnish.tile.functions import identity
 from burnish.tile.graph import Combine, Read
 from burnish.tile.index import Axis, Index, at, axes_of, fetched, flatten, number, unflatten
-from burnish.tile.pointwise import positive_axis, wide
+from burnish.tile.pointwise import positive_axis
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, Reduction, axes_for
 
 Whole = NDArray[np.int64]
@@ -43,7 +45,6 @@ MOST_PLACES = 1 << 20
 MOST_UPDATES = 1 << 30
 """Which of several came last is kept as a number of 32 bits."""
 
-_COMBINED = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum"}
 _TERMS: dict[str, Combine] = {"add": "sum", "mul": "prod", "max": "max", "min": "min"}
 
 
@@ -56,6 +57,9 @@ def scatter_nd(builder: NestBuilder, node: Node) -> None:
     front = axes[:depth]
     known = builder.constants.get(places)
     source = None if known is None else _sources(known.reshape(-1, depth), shape[:depth])
+    if source is None and builder.counts:
+        asked_places.slices(builder, node)
+        return
     if source is None:
         each = axes_for(outer, "r")
         which = [
@@ -77,6 +81,9 @@ def scatter_elements(builder: NestBuilder, node: Node) -> None:
     axis = positive_axis(int(node.attributes.get("axis", 0)), len(shape))
     known = builder.constants.get(indices)
     source = None if known is None else _sources(_targets(known, axis), shape)
+    if source is None and builder.counts:
+        asked_places.elements(builder, node)
+        return
     if source is None:
         _scatter_along(builder, node, axis)
         return
@@ -267,9 +274,7 @@ def _written(
 
 def _combined(node: Node, old: Expr, new: Expr) -> Expr:
     how = str(node.attributes.get("reduction", "none"))
-    if how == "none":
-        return new
-    return cast(call(_COMBINED[how], wide(old), wide(new)), old.dtype)
+    return new if how == "none" else asked_places.combined(how, old, new)
 
 
 register({
