@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 ENGINES = ("onnxruntime-cpu", "openvino", "torch-compile")
+OURS = "burnish"
 TUNED = "tuned"
 FUSIONS = ("none", "element-wise", "full")
 VARIANT = "compile-bench"
@@ -96,6 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, default=Path("out/bench-compile"))
     parser.add_argument("--only", default="", help="models, separated by commas")
     parser.add_argument("--tuning", default="240s", help="budget of tuning the full variant")
+    parser.add_argument("--predicted", action="store_true", help="compile as predicted, not tuned")
+    parser.add_argument("--engines", default=",".join(ENGINES), help="that ours is raced against")
     parser.add_argument("--budget", type=float, default=25.0, help="seconds for each subject")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--again", action="store_true", help="measure what is measured already")
@@ -136,7 +139,7 @@ def export(case: Case, asked: argparse.Namespace) -> None:
 def prepare(case: Case, asked: argparse.Namespace) -> None:
     """Export a model and compile it three times, unless that is done."""
     export(case, asked)
-    compile_as(case, TUNED, ["--budget", asked.tuning], asked)
+    compile_as(case, TUNED, ["--no-tune"] if asked.predicted else ["--budget", asked.tuning], asked)
     for fusion in FUSIONS if asked.ablation else ():
         compile_as(case, fusion, ["--fusion", fusion, "--no-tune"], asked)
 
@@ -162,8 +165,9 @@ def measure(case: Case, asked: argparse.Namespace) -> None:
         return
     burnish(
         "bench", str(compiled(case, TUNED, asked.folder)),
-        "--engine", ",".join((*ENGINES, "burnish")), "--baseline", "burnish",
-        "--rounds", str(asked.rounds), "--budget", str(asked.budget * (len(ENGINES) + 1)),
+        "--engine", f"{asked.engines},{OURS}", "--baseline", OURS,
+        "--rounds", str(asked.rounds),
+        "--budget", str(asked.budget * (asked.engines.count(",") + 2)),
         "-o", str(target), "--json",
     )  # fmt: skip
 
@@ -175,7 +179,7 @@ def ablate(case: Case, asked: argparse.Namespace) -> None:
         return
     folders = [str(compiled(case, variant, asked.folder)) for variant in (*FUSIONS, TUNED)]
     burnish(
-        "bench", *folders, "--engine", "burnish", "--baseline", f"{folders[-2]}@burnish",
+        "bench", *folders, "--engine", OURS, "--baseline", f"{folders[-2]}@burnish",
         "--rounds", str(asked.rounds), "--budget", str(asked.budget * len(folders)),
         "-o", str(target), "--json",
     )  # fmt: skip
@@ -257,7 +261,7 @@ def _label(measurement: Report) -> str:
 
 def _label_of(subject: str) -> str:
     model, _, engine = subject.rpartition("@")
-    if engine != "burnish":
+    if engine != OURS:
         return engine
     name = Path(model).name
     return next((each for each in FUSIONS if name.endswith(f"-{each}")), TUNED)
