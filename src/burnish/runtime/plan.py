@@ -20,6 +20,14 @@ what has no size before it is computed; only ONNX Runtime parts can read or writ
 """
 
 
+LookKind = Literal["place", "divisor", "length"]
+"""What a tensor is looked at for.
+
+`place`: places of a dimension, which are counted from its end as well. `divisor`: what whole
+numbers are divided by. `length`: how many steps of a sequence are a row's.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class PlanTensor:
     """A tensor that some step reads or writes in memory."""
@@ -83,8 +91,6 @@ class Repeat:
     times: int
     strips: tuple[Strip | None, ...]
     """One for each argument; None: it is the whole tensor."""
-    lengths: str = ""
-    """The tensor that says how many times count for each row; empty: all do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,20 @@ class Condition:
 
     def __str__(self) -> str:
         return f"{'if' if self.holds else 'unless'} {self.tensor}"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorLook:
+    """That whoever runs a plan looks at whole numbers, which kernels take as they come."""
+
+    tensor: str
+    name: str
+    """What it is called in the model."""
+    kind: LookKind
+    size: int = 0
+    """How many places there are, or the steps of the longest row."""
+    column: int | None = None
+    """The part of the innermost dimension that is looked at; None: all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +146,11 @@ class KernelStep:
     """Predicted traffic between memory and the caches."""
     measured_s: float | None = None
     indices: Mapping[str, int] = field(default_factory=dict)
-    """Arguments that hold indices, and how many there are; kernels take others for the nearest."""
-    places: Mapping[str, int] = field(default_factory=dict)
-    """Those of them that are computed and may be none: they are looked at when it has run."""
+    """Arguments that hold indices, and how many there are; kernels take others for the nearest.
+
+    Empty where looks say it."""
+    looks: tuple[TensorLook, ...] = ()
+    """What must be true of its tensors: of inputs before it runs, of others when it has run."""
     repeat: Repeat | None = None
     """None: it runs once."""
     when: Condition | None = None
@@ -148,6 +170,7 @@ class KernelStep:
         strips = self.repeat.strips if self.repeat else ()
         more = [strip.initial for strip in strips if strip is not None and strip.initial]
         more += [self.when.tensor] if self.when else []
+        more += [look.tensor for look in self.looks]
         every = dict.fromkeys((*self.arguments, *more)) if more else self.arguments
         return tuple(name for name in every if name not in self.outputs)
 
@@ -245,6 +268,14 @@ class Plan:
         found = (step.when.tensor for step in self.kernel_steps if step.when is not None)
         return tuple(dict.fromkeys(found))
 
+    def fed_looks(self, steps: Iterable[Step]) -> tuple[TensorLook, ...]:
+        """Return what is looked at of inputs before these steps run, each once."""
+        return tuple(look for look in _looks(steps) if look.tensor in self.inputs)
+
+    def computed_looks(self, steps: Iterable[Step]) -> tuple[TensorLook, ...]:
+        """Return what is looked at when these steps have run, each once."""
+        return tuple(look for look in _looks(steps) if look.tensor not in self.inputs)
+
     def indices_of(self, steps: Iterable[Step]) -> dict[str, int]:
         """Return the inputs that steps take for indices, each with how many there are."""
         found: dict[str, int] = {}
@@ -254,15 +285,10 @@ class Plan:
                     found[name] = min(size, found.get(name, size))
         return found
 
-    @property
-    def lengths(self) -> dict[str, int]:
-        """Return the inputs that say how long rows are, each with the longest that there may be."""
-        found: dict[str, int] = {}
-        for repeat in (step.repeat for step in self.kernel_steps if step.repeat is not None):
-            if repeat.lengths in self.inputs:
-                name = repeat.lengths
-                found[name] = min(repeat.times, found.get(name, repeat.times))
-        return found
+
+def _looks(steps: Iterable[Step]) -> dict[TensorLook, None]:
+    of_kernels = (step.looks for step in steps if isinstance(step, KernelStep))
+    return {look: None for looks in of_kernels for look in looks}
 
 
 def loops(steps: Sequence[Step]) -> Iterator[range]:
