@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from burnish.bench.begun import BegunGroup, EarlierRounds
 from burnish.bench.cells import CellTask, Finished
 from burnish.bench.evidence import FEWEST_ROUNDS
+from burnish.bench.fingerprint import code_key
 from burnish.bench.ledger import Ledger
+from burnish.bench.measure import BenchReport
 from burnish.core import settings
 from burnish.core.errors import ModelError
 from burnish.study.requests.vocabulary import Place
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierGroup:
+    """A group that was ended, under the name its further rounds are kept by."""
+
+    session: str
+    kept: EarlierRounds
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsKept:
+    """A journal of one group in the ledger."""
+
+    known: KnownCells
+    group: EarlierGroup
+    cells: Callable[[BenchReport], Sequence[Finished]]
+
+    def earlier(self) -> EarlierRounds:
+        """Return the rounds of the group that are there."""
+        return self.group.kept
+
+    def keep(self, number: int, report: BenchReport) -> None:
+        """Keep a further one."""
+        parts = self.cells(report)
+        self.known.add_round(number, [replace(one, session=self.group.session) for one in parts])
 
 
 class KnownCells:
@@ -68,6 +99,41 @@ class KnownCells:
         found = next((row.id for row in rows if row.task == key), None)
         return None if found is None else self._read(found)
 
+    def earlier(self, tasks: Mapping[str, CellTask], baseline: str) -> EarlierGroup:
+        """Return the finished rounds of a group that was ended: of that in which most took part.
+
+        They took turns with this baseline, under this very code; the tasks have machine, versions
+        and inputs in their keys.
+        """
+        found = EarlierGroup(new_session(), EarlierRounds())
+        for group in () if self._again else self._begun(tasks[baseline].key):
+            cells = {
+                name: _called(name, group.cells[task.key])
+                for name, task in tasks.items()
+                if task.key in group.cells
+            }
+            one = EarlierGroup(group.session, EarlierRounds(group.rounds, cells))
+            found = max(found, one, key=lambda each: (len(each.kept.cells), each.kept.rounds))
+        return found
+
+    def _begun(self, task: str) -> tuple[BegunGroup, ...]:
+        try:
+            groups = self._ledger.begun(task=task, code=code_key())
+        except ModelError as error:
+            self._say(error)
+            return ()
+        for session in sorted(self._ledger.damaged_groups):
+            damage = f"{self.path}: rounds of the group {session} are damaged; they do not count"
+            self.notes = tuple(dict.fromkeys((*self.notes, damage)))
+        return groups
+
+    def add_round(self, number: int, parts: Sequence[Finished]) -> None:
+        """Keep one round of a group that is not finished."""
+        try:
+            self._ledger.append_round(number, parts, code=code_key())
+        except ModelError as error:
+            self._say(error)
+
     def add(self, cells: Sequence[Finished]) -> None:
         """Keep finished cells; what there was no time for is not finished."""
         cells = [cell for cell in cells if cell.status != "no time"]
@@ -79,6 +145,15 @@ class KnownCells:
 
     def _say(self, error: ModelError) -> None:
         self.notes = (f"nothing was kept, and nothing is known: {error.problem} ({error.hint})",)
+
+
+def new_session() -> str:
+    """Return a name for rounds that no others have."""
+    return uuid.uuid4().hex[:16]
+
+
+def _called(name: str, cell: Finished) -> Finished:
+    return replace(cell, measurement=replace(cell.measurement, subject=name))
 
 
 def _is_finished(cell: Finished) -> bool:
