@@ -40,6 +40,8 @@ class EarlierRounds:
 
     rounds: int = 0
     cells: Mapping[str, Finished] = field(default_factory=dict)
+    members: int = 0
+    """How many took turns; not all of them need be here."""
 
     @property
     def tallies(self) -> dict[str, SubjectTally]:

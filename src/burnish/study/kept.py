@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from burnish.bench.begun import BegunGroup, EarlierRounds
+from burnish.bench.begun import BegunGroup, EarlierRounds, apart
 from burnish.bench.cells import CellTask, Finished
 from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.fingerprint import code_key
@@ -19,29 +19,22 @@ from burnish.study.requests.vocabulary import Place
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierGroup:
-    """A group that was ended, under the name its further rounds are kept by."""
-
-    session: str
-    kept: EarlierRounds
-
-
-@dataclass(frozen=True, slots=True)
 class RoundsKept:
     """A journal of one group in the ledger."""
 
     known: KnownCells
-    group: EarlierGroup
+    session: str
+    found: EarlierRounds
     cells: Callable[[BenchReport], Sequence[Finished]]
 
     def earlier(self) -> EarlierRounds:
         """Return the rounds of the group that are there."""
-        return self.group.kept
+        return self.found
 
     def keep(self, number: int, report: BenchReport) -> None:
         """Keep a further one."""
         parts = self.cells(report)
-        self.known.add_round(number, [replace(one, session=self.group.session) for one in parts])
+        self.known.add_round(number, [replace(one, session=self.session) for one in parts])
 
 
 class KnownCells:
@@ -99,21 +92,47 @@ class KnownCells:
         found = next((row.id for row in rows if row.task == key), None)
         return None if found is None else self._read(found)
 
-    def earlier(self, tasks: Mapping[str, CellTask], baseline: str) -> EarlierGroup:
-        """Return the finished rounds of a group that was ended: of that in which most took part.
+    def journal(
+        self,
+        tasks: Mapping[str, CellTask],
+        baseline: str,
+        cells: Callable[[BenchReport], Sequence[Finished]],
+    ) -> RoundsKept:
+        """Return where a group's rounds are kept: behind those of one in which all took part."""
+        session, found = self.earlier(tasks, baseline)
+        if found.cells.keys() < tasks.keys():
+            return RoundsKept(self, _new_session(), EarlierRounds(), cells)
+        if found.members > len(tasks):
+            session = self._copied(found)
+        return RoundsKept(self, session, found, cells)
 
-        They took turns with this baseline, under this very code; the tasks have machine, versions
-        and inputs in their keys.
+    def _copied(self, found: EarlierRounds) -> str:
+        """Return the session of a copy: what goes on without some leaves the others theirs."""
+        session = _new_session()
+        for number in range(found.rounds):
+            parts = [
+                replace(one, session=session, measurement=part)
+                for one in found.cells.values()
+                if (part := apart(one.measurement, number)).launches or part.failure is not None
+            ]
+            self.add_round(number, parts)
+        return session
+
+    def earlier(self, tasks: Mapping[str, CellTask], baseline: str) -> tuple[str, EarlierRounds]:
+        """Return finished rounds of a group that was ended, and its session: empty, there is none.
+
+        Of several, those in which most of these took part. They took turns with this baseline,
+        under this very code; the tasks have machine, versions and inputs in their keys.
         """
-        found = EarlierGroup(new_session(), EarlierRounds())
+        found = "", EarlierRounds()
         for group in () if self._again else self._begun(tasks[baseline].key):
             cells = {
                 name: _called(name, group.cells[task.key])
                 for name, task in tasks.items()
                 if task.key in group.cells
             }
-            one = EarlierGroup(group.session, EarlierRounds(group.rounds, cells))
-            found = max(found, one, key=lambda each: (len(each.kept.cells), each.kept.rounds))
+            one = group.session, EarlierRounds(group.rounds, cells, len(group.cells))
+            found = max(found, one, key=lambda each: (len(each[1].cells), each[1].rounds))
         return found
 
     def _begun(self, task: str) -> tuple[BegunGroup, ...]:
@@ -147,7 +166,7 @@ class KnownCells:
         self.notes = (f"nothing was kept, and nothing is known: {error.problem} ({error.hint})",)
 
 
-def new_session() -> str:
+def _new_session() -> str:
     """Return a name for rounds that no others have."""
     return uuid.uuid4().hex[:16]
 

@@ -8,9 +8,9 @@ import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from burnish.bench import choose, machine
-from burnish.bench.begun import EarlierRounds
 from burnish.bench.cells import CellTask, Finished
 from burnish.bench.fingerprint import environment_key, machine_key
 from burnish.bench.measure import BenchReport, MachineState, Measurement, Status
@@ -30,7 +30,7 @@ from burnish.study.casting import cast, obstacle
 from burnish.study.clock import Kind
 from burnish.study.inputs import feeds_of
 from burnish.study.judge import judge_of
-from burnish.study.kept import KnownCells, RoundsKept, new_session
+from burnish.study.kept import KnownCells
 from burnish.study.matrix import CellGroup, symbols
 from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.vocabulary import names
@@ -172,16 +172,17 @@ def _cut_off(
     if known.keys() >= plan.tasks.keys():
         return {}
     missing = {name: t for name, t in plan.tasks.items() if name not in known}
-    one = kept.earlier({**missing, plan.baseline: plan.tasks[plan.baseline]}, plan.baseline)
-    names = [name for name in one.kept.cells if name in missing]
+    asked = {**missing, plan.baseline: plan.tasks[plan.baseline]}
+    _, found = kept.earlier(asked, plan.baseline)
+    names = [name for name in found.cells if name in missing]
     if not names:
         return {}
-    some = units.count(one.kept.rounds, "round")
+    some = units.count(found.rounds, "round")
     others = f" and {units.count(len(names) - 1, 'other subject')}" if len(names) > 1 else ""
     note = f"{names[0]}{others}: cut off after {some}; the same command goes on with them"
     return {
         name: dataclasses.replace(cell, notes=(*cell.notes, note))
-        for name, cell in one.kept.cells.items()
+        for name, cell in found.cells.items()
     }
 
 
@@ -233,6 +234,7 @@ def fresh(
     baseline = plan.baseline if plan.baseline in subjects else next(iter(subjects), None)
     report = BenchReport(plan.baseline, (), (), here(), asked.seed, arrays_key(feeds.arrays))
     if baseline is not None:
+        tasks = {name: plan.tasks[name] for name in subjects}
         written = plan.subjects[plan.baseline].model
         judge = judge_of([*subjects.values()], written, feeds) if asked.verify else None
         spent_s = 0.0 if asked.budget is None else time.monotonic() - began
@@ -243,7 +245,7 @@ def fresh(
             dataclasses.replace(options, baseline=baseline),
             judge=judge,
             progress=progress,
-            journal=None if kept is None else _journal(plan, [*subjects], baseline, kept),
+            journal=None if kept is None else kept.journal(tasks, baseline, partial(_cells, plan)),
         )
     refused = (_refused(plan, name, reason) for name, reason in refusals.items())
     rows = {one.subject: one for one in (*report.measurements, *refused)}
@@ -266,14 +268,6 @@ def _thoroughness(
         generate=plan.group.generate,
         limit_s=answer_limit_s(budget_s if asked.budget else None, BenchOptions().limit_s),
     )
-
-
-def _journal(plan: CellPlan, names: Sequence[str], baseline: str, kept: KnownCells) -> RoundsKept:
-    """Return where a group's rounds are kept: behind those of a group in which all took part."""
-    found = kept.earlier({name: plan.tasks[name] for name in names}, baseline)
-    if not found.kept.cells.keys() >= set(names):
-        found = dataclasses.replace(found, session=new_session(), kept=EarlierRounds())
-    return RoundsKept(kept, found, lambda report: _cells(plan, report))
 
 
 def _cells(plan: CellPlan, report: BenchReport) -> tuple[Finished, ...]:
