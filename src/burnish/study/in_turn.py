@@ -89,7 +89,7 @@ class InTurn:
         missing = len(set(now) & self._missing(plan))
         budget_s = clock.share_s([*now.values()], later)
         overall = Overall(self.progress, clock, missing)
-        cells = fresh(self.asked, plan, [*now], budget_s, overall)
+        cells = fresh(self.asked, plan, [*now], budget_s, overall, self.kept)
         self.kept.add(cells)
         unreached = {
             one.measurement.subject: one.reason for one in cells if one.status == "no time"
