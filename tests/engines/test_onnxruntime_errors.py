@@ -142,6 +142,27 @@ def test_too_little_memory_is_the_machines_lack() -> None:
     assert "--shape" in error.hint
 
 
+LAMBDA = (
+    "Exception during initialization: /a/text/string_normalizer.cc:235 "
+    "onnxruntime::StringNormalizer::Locale::Locale(const std::string&)::<lambda()> "
+)
+
+
+def test_a_locale_that_is_not_installed_is_the_machines_lack() -> None:
+    error = explain(
+        RuntimeError(f"{LAMBDA}Failed to construct locale with name:de_DE.UTF-8:no"), MODEL
+    )
+    assert isinstance(error, MissingCapabilityError)
+    assert error.problem == (
+        "m.onnx: its operators on text need the locale de_DE.UTF-8, which is not installed here"
+    )
+    assert error.hint == "install it: localedef -i de_DE -f UTF-8 de_DE.UTF-8"
+
+
+def test_a_place_in_a_lambda_of_the_source_is_left_out() -> None:
+    assert shortened(f"{LAMBDA}It is odd") == "Exception during initialization: It is odd"
+
+
 def test_a_mistake_of_ours_is_not_explained_away() -> None:
     with pytest.raises(KeyError), explained(MODEL):
         raise KeyError("ours")

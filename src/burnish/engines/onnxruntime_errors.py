@@ -15,7 +15,7 @@ from burnish.store.stored import StoredModel
 _HEAD = re.compile(
     r"^\[ONNXRuntimeError\] : \d+ : \w+ : (?:Load model from .*? failed:)?", re.DOTALL
 )
-_SOURCE_LINE = re.compile(r"/\S+\.(?:cc|h|cu|cuh):\d+ .*?\) ")
+_SOURCE_LINE = re.compile(r"/\S+\.(?:cc|h|cu|cuh):\d+ .*?\)(?:::<lambda\(.*?\)>)? ")
 _UNREGISTERED = re.compile(r"Fatal error: (?P<op>\S+?)\(-?\d+\) is not a registered function/op")
 _NO_SUCH_OPERATOR = re.compile(
     r'In Node, \("(?P<node>.*?)", (?P<op>.*?), "(?P<domain>.*?)".*'
@@ -38,6 +38,7 @@ _OUT_OF_MEMORY = re.compile(
     r"failed to allocate|bad_alloc|bad allocation|out of memory|CUDA_ERROR_OUT_OF_MEMORY",
     re.IGNORECASE,
 )
+_LOCALE = re.compile(r"construct locale with name:\s*(?P<name>[^\s:]+)")
 _NOT_WRITTEN = re.compile(r"Failed to write")
 _EXTERNAL_DATA = re.compile(r"external (?:data|initializer)", re.IGNORECASE)
 _NODE_FAILED = re.compile(
@@ -127,6 +128,12 @@ def _explain_file(text: str, model: StoredModel) -> BurnishError:
         return MissingCapabilityError(
             f"{path}: not enough memory to load or run it ({shortened(text)})",
             hint="bind smaller sizes with --shape, or use a machine with more memory",
+        )
+    if match := _LOCALE.search(text):
+        name = match["name"]
+        return MissingCapabilityError(
+            f"{path}: its operators on text need the locale {name}, which is not installed here",
+            hint=f"install it: localedef -i {name.partition('.')[0]} -f UTF-8 {name}",
         )
     if _NOT_WRITTEN.search(text):
         return MissingCapabilityError(
