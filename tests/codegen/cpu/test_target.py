@@ -11,6 +11,7 @@ import pytest
 from burnish.codegen.cpu import target
 from burnish.codegen.cpu.target import TARGETS, available, by_name, detect
 from burnish.core.errors import MissingCapabilityError, UsageError
+from burnish.hw.detect import Cpu
 
 
 @pytest.fixture(autouse=True)
@@ -43,18 +44,19 @@ def test_one_missing_feature_is_enough_to_step_down(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("machine", ["aarch64", "arm64"])
 @pytest.mark.parametrize(
-    ("features", "dot"),
+    ("flags", "dot"),
     [
         ((), "dot4"),
-        (("dotprod",), "dot4_sdot"),
+        (("asimd", "asimddp"), "dot4_sdot"),
         (("i8mm",), "dot4_usdot"),
-        (("dotprod", "i8mm", "avx512vnni"), "dot4_usdot"),
+        (("asimddp", "i8mm", "avx512_vnni"), "dot4_usdot"),
     ],
 )
 def test_arm_has_neon_and_multiplies_bytes_as_well_as_it_can(
-    machine: str, features: tuple[str, ...], dot: str, monkeypatch: pytest.MonkeyPatch
+    machine: str, flags: tuple[str, ...], dot: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pretend(monkeypatch, machine, features)
+    pretend(monkeypatch, machine, ())
+    monkeypatch.setattr(target, "cpu", lambda: Cpu("a processor", 1, None, None, flags))
     assert (detect().name, detect().dot, detect().dot_bf16) == ("neon", dot, "dot2")
     assert available() == (TARGETS["neon"],)
     assert [each.name for each in TARGETS.values() if each.is_foreign] == [

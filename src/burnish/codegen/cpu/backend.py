@@ -14,7 +14,7 @@ from burnish.codegen.cpu.compile import MachineCode, assembly, load, object_code
 from burnish.codegen.cpu.intrinsics import needed
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.relocations import NotLinkableError
-from burnish.codegen.cpu.target import InstructionSet, by_name, detect
+from burnish.codegen.cpu.target import InstructionSet, by_name, detect, system_flag
 from burnish.codegen.cpu.winograd import in_blocks
 from burnish.codegen.cpu.words import BYTES, HALVES
 from burnish.core import records, settings
@@ -46,12 +46,6 @@ lose something, as less of it shares a kernel with them."""
 
 _GLANCE = Space(top=2, visits=12)
 """How far to look for tiles of a convolution to know about how long it takes."""
-
-_SYSTEM_FLAGS = {
-    "sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm",
-    "avx512vnni": "avx512_vnni", "avx512bf16": "avx512_bf16", "dotprod": "asimddp",
-}  # fmt: skip
-"""Where Linux has another name for a feature than LLVM."""
 
 
 def open_cpu(name: str, threads: int) -> CpuBackend:
@@ -195,7 +189,7 @@ def _with_short_numbers(hw: HardwareSpec, target: InstructionSet) -> HardwareSpe
 
 
 def _flags(features: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_SYSTEM_FLAGS.get(feature, feature) for feature in features)
+    return tuple(map(system_flag, features))
 
 
 def load_objects(

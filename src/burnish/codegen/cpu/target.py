@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from burnish.core.errors import MissingCapabilityError, UsageError
-from burnish.hw.detect import ARM, X86, family
+from burnish.hw.detect import ARM, X86, cpu, family
 from burnish.hw.unit import CORE, UnitSpec
 
 
@@ -72,6 +72,12 @@ TARGETS: Mapping[str, InstructionSet] = MappingProxyType(
 """Of each family the fastest first. `portable` is SSE4.2 on x86 and, where nothing here is of this
 machine's family, that family's base line."""
 
+_SYSTEM_FLAGS = {
+    "sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm",
+    "avx512vnni": "avx512_vnni", "avx512bf16": "avx512_bf16", "dotprod": "asimddp",
+}  # fmt: skip
+"""Where Linux has another name for a feature than LLVM."""
+
 _DOTS: Mapping[str, Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
         "avx512": {
@@ -121,16 +127,26 @@ def detect() -> InstructionSet:
     return _with_dots(found[0])
 
 
+def system_flag(feature: str) -> str:
+    """Return what Linux calls a feature, given LLVM's name."""
+    return _SYSTEM_FLAGS.get(feature, feature)
+
+
 def _with_dots(target: InstructionSet) -> InstructionSet:
     """Return a target with the best ways to multiply short numbers that this machine has."""
-    import llvmlite.binding as llvm
-
-    ways = _DOTS.get(target.name, {})
-    present = llvm.get_host_cpu_features() if ways else {}
-    for feature, change in ways.items():
-        if present.get(feature, False):
+    for feature, change in _DOTS.get(target.name, {}).items():
+        if _has(feature):
             target = replace(target, **change)  # type: ignore[arg-type]
     return target
+
+
+def _has(feature: str) -> bool:
+    """Say whether this machine has a feature; of ARM's LLVM looks for a few only."""
+    if family() == ARM:
+        return system_flag(feature) in cpu().flags
+    import llvmlite.binding as llvm
+
+    return bool(llvm.get_host_cpu_features().get(feature, False))
 
 
 def _of_this_family() -> tuple[InstructionSet, ...]:
