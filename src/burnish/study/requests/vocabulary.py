@@ -257,8 +257,8 @@ EachPrecision = Annotated[str | Sequence[str] | None, replace(_PRECISION, read=p
 Target = Annotated[
     str,
     Option(
-        "Where the model will run: on CPUs, on the NVIDIA card that is here, or on cards of a "
-        "kind.",
+        "Where the model will run: on CPUs, on those of ARM (neon), on the NVIDIA card that is "
+        "here, or on cards of a kind.",
         metavar="|".join(targets()), read=target,
     ),
 ]  # fmt: skip
