@@ -18,21 +18,43 @@ ROOT = Path(__file__).parents[1]
 PAGES = (
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 )
+INDEX = ROOT / "docs/index.md"
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _OTHER = ("python", "toml", "yaml", "json")
 """What is no shell's: blocks in these languages."""
-_LINK = re.compile(r"\]\(([^)#\s]+)")
+_LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+_LINK_TEXT = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _PATH = re.compile(r"`([\w./-]+/[\w./-]*\w\.(?:py|md|toml|csv|json|svg|yml|ipynb))`")
 _MODULE = re.compile(r"`(burnish(?:\.\w+)+)(?:\(|`)")
 _INLINE = re.compile(r"`(burnish [^`\n]+)`")
 _PLACES = (ROOT, ROOT / "docs", ROOT / "src/burnish", ROOT / "src/burnish/study")
 """From where paths are told: the repository, or the package that a page speaks of."""
+_LONGEST = 400
+"""Lines of a page that a person reads from begin to end."""
+_FIGURES = 4
+"""A row of a table with so many numbers is a measurement, which has one owner."""
+_WRITTEN_BY_PROGRAMS = ("cli.md", "options.md")
 
 
 def pages() -> Iterator[object]:
-    return (pytest.param(page, id=page.name) for page in PAGES)
+    return (pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES)
+
+
+def links(page: Path) -> Iterator[tuple[Path, str]]:
+    """Yield what a page links to in the repository: the file, and the heading in it or nothing."""
+    for file, heading in _LINK.findall(_BLOCK.sub("", page.read_text())):
+        if "://" not in file:
+            yield (page.parent / file).resolve() if file else page, heading
+
+
+@cache
+def headings(page: Path) -> frozenset[str]:
+    """Return the headings of a page as addresses name them."""
+    titles = re.findall(r"^#+ (.*)$", _BLOCK.sub("", page.read_text()), re.MULTILINE)
+    plain = [re.sub(r"[^\w\- ]", "", _LINK_TEXT.sub(r"\1", title).lower()) for title in titles]
+    return frozenset(title.replace(" ", "-") for title in plain)
 
 
 @cache
@@ -78,12 +100,42 @@ def test_every_call_that_is_shown_has_a_command_and_its_options(page: Path) -> N
 
 @pytest.mark.parametrize("page", pages())
 def test_every_file_that_is_named_is_there(page: Path) -> None:
-    text = page.read_text()
-    links = [link for link in _LINK.findall(text) if "://" not in link]
-    assert [link for link in links if not (page.parent / link).exists()] == []
-    told = [path for path in _PATH.findall(text) if not path.startswith(("out/", "/"))]
+    assert [file for file, _ in links(page) if not file.exists()] == []
+    told = [path for path in _PATH.findall(page.read_text()) if not path.startswith(("out/", "/"))]
     missing = [path for path in told if not any((place / path).exists() for place in _PLACES)]
     assert missing == []
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_heading_that_is_linked_to_is_there(page: Path) -> None:
+    wanted = [(file, heading) for file, heading in links(page) if heading and file.suffix == ".md"]
+    assert [each for each in wanted if each[1] not in headings(each[0])] == []
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    documents = {page for page in PAGES if page.is_relative_to(INDEX.parent)}
+    seen: set[Path] = set()
+    waiting = [INDEX]
+    while waiting:
+        page = waiting.pop()
+        seen.add(page)
+        waiting.extend({file for file, _ in links(page) if file in documents} - seen)
+    assert sorted(documents - seen) == []
+
+
+@pytest.mark.parametrize("page", pages())
+def test_a_page_can_be_read_from_begin_to_end(page: Path) -> None:
+    lines = len(page.read_text().splitlines())
+    assert lines <= _LONGEST or page.name in _WRITTEN_BY_PROGRAMS
+
+
+def test_a_row_of_figures_stands_on_one_page_only() -> None:
+    found: dict[str, set[str]] = {}
+    for page in PAGES:
+        for row in re.findall(r"^\|.*\|$", page.read_text(), re.MULTILINE):
+            if len(re.findall(r"\d[\d.,]*", row)) >= _FIGURES:
+                found.setdefault(row, set()).add(page.name)
+    assert {row: names for row, names in found.items() if len(names) > 1} == {}
 
 
 @pytest.mark.parametrize("page", pages())
