@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import shlex
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,22 +12,11 @@ import click
 import pytest
 
 from burnish.cli import commands
+from doc_pages import PAGES, ROOT, headings, links, typed
 
-ROOT = Path(__file__).parents[1]
-PAGES = (
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
-)
 INDEX = ROOT / "docs/index.md"
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_OTHER = ("python", "toml", "yaml", "json")
-"""What is no shell's: blocks in these languages."""
-_LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
-_LINK_TEXT = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _PATH = re.compile(r"`([\w./-]+/[\w./-]*\w\.(?:py|md|toml|csv|json|svg|yml|ipynb))`")
 _MODULE = re.compile(r"`(burnish(?:\.\w+)+)(?:\(|`)")
-_INLINE = re.compile(r"`(burnish [^`\n]+)`")
 _PLACES = (ROOT, ROOT / "docs", ROOT / "src/burnish", ROOT / "src/burnish/study")
 """From where paths are told: the repository, or the package that a page speaks of."""
 _LONGEST = 400
@@ -42,21 +30,6 @@ def pages() -> Iterator[object]:
     return (pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES)
 
 
-def links(page: Path) -> Iterator[tuple[Path, str]]:
-    """Yield what a page links to in the repository: the file, and the heading in it or nothing."""
-    for file, heading in _LINK.findall(_BLOCK.sub("", page.read_text())):
-        if "://" not in file:
-            yield (page.parent / file).resolve() if file else page, heading
-
-
-@cache
-def headings(page: Path) -> frozenset[str]:
-    """Return the headings of a page as addresses name them."""
-    titles = re.findall(r"^#+ (.*)$", _BLOCK.sub("", page.read_text()), re.MULTILINE)
-    plain = [re.sub(r"[^\w\- ]", "", _LINK_TEXT.sub(r"\1", title).lower()) for title in titles]
-    return frozenset(title.replace(" ", "-") for title in plain)
-
-
 @cache
 def options(name: str) -> frozenset[str]:
     """Return the options of a command."""
@@ -64,25 +37,6 @@ def options(name: str) -> frozenset[str]:
     if isinstance(made, click.Group):
         made = made.commands[name.partition(" ")[2]]
     return frozenset(flag for each in made.params for flag in (*each.opts, *each.secondary_opts))
-
-
-def typed(text: str) -> Iterator[list[str]]:
-    """Yield the calls of burnish that a page shows, as words."""
-    blocks = (block for kind, block in _BLOCK.findall(text) if kind not in _OTHER)
-    lines = (line for each in blocks for line in each.replace("\\\n", " ").splitlines())
-    shown = [line for line in lines if re.match(r"\$|burnish ", line)]  # not what is printed
-    for line in (*shown, *_INLINE.findall(_BLOCK.sub("", text))):
-        for call in re.split(r"&&|\||;|\$\(", line):
-            words = _words(call.removeprefix("$").strip())
-            if words and Path(words[0]).name == "burnish":
-                yield words[1:]
-
-
-def _words(call: str) -> list[str]:
-    try:
-        return shlex.split(call, comments=True)
-    except ValueError:  # a quotation that goes on elsewhere
-        return []
 
 
 @pytest.mark.parametrize("page", pages())
