@@ -60,6 +60,13 @@ def test_every_file_that_is_named_is_there(page: Path) -> None:
     assert missing == []
 
 
+def test_every_page_that_the_code_points_to_is_there() -> None:
+    told = re.compile(r"docs/[\w./-]+\.(?:md|svg)")
+    files = [ROOT / "Makefile", *(ROOT / "src").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
+    named = {(file, page) for file in files for page in told.findall(file.read_text())}
+    assert [each for each in sorted(named) if not (ROOT / each[1]).exists()] == []
+
+
 @pytest.mark.parametrize("page", pages())
 def test_every_heading_that_is_linked_to_is_there(page: Path) -> None:
     wanted = [(file, heading) for file, heading in links(page) if heading and file.suffix == ".md"]
