@@ -82,7 +82,7 @@ torture: $(VENV)/.dev  ## attack: planted errors, traps, mutants, kills; docs/to
 zoo: $(VENV)/.dev  ## every model of the zoo through both exporters: docs/zoo.md
 	$(BIN)/python benchmarks/zoo.py
 
-bench-compile: $(VENV)/.dev  ## compiled models against every engine, with the ablation: docs/compiling.md
+bench-compile: $(VENV)/.dev  ## compiled models against every engine, with the ablation: docs/cpu-figures.md
 	$(BIN)/python benchmarks/compile.py --ablation
 
 kernels: $(VENV)/.dev  ## which kernels a change alters, and how their predicted cost moves

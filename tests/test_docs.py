@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import shlex
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,26 +12,22 @@ import click
 import pytest
 
 from burnish.cli import commands
+from doc_pages import PAGES, ROOT, headings, links, typed
 
-ROOT = Path(__file__).parents[1]
-PAGES = (
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").glob("*.md")),
-)
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_OTHER = ("python", "toml", "yaml", "json")
-"""What is no shell's: blocks in these languages."""
-_LINK = re.compile(r"\]\(([^)#\s]+)")
+INDEX = ROOT / "docs/index.md"
 _PATH = re.compile(r"`([\w./-]+/[\w./-]*\w\.(?:py|md|toml|csv|json|svg|yml|ipynb))`")
 _MODULE = re.compile(r"`(burnish(?:\.\w+)+)(?:\(|`)")
-_INLINE = re.compile(r"`(burnish [^`\n]+)`")
 _PLACES = (ROOT, ROOT / "docs", ROOT / "src/burnish", ROOT / "src/burnish/study")
 """From where paths are told: the repository, or the package that a page speaks of."""
+_LONGEST = 400
+"""Lines of a page that a person reads from begin to end."""
+_FIGURES = 4
+"""A row of a table with so many numbers is a measurement, which has one owner."""
+_WRITTEN_BY_PROGRAMS = ("cli.md", "options.md")
 
 
 def pages() -> Iterator[object]:
-    return (pytest.param(page, id=page.name) for page in PAGES)
+    return (pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES)
 
 
 @cache
@@ -42,25 +37,6 @@ def options(name: str) -> frozenset[str]:
     if isinstance(made, click.Group):
         made = made.commands[name.partition(" ")[2]]
     return frozenset(flag for each in made.params for flag in (*each.opts, *each.secondary_opts))
-
-
-def typed(text: str) -> Iterator[list[str]]:
-    """Yield the calls of burnish that a page shows, as words."""
-    blocks = (block for kind, block in _BLOCK.findall(text) if kind not in _OTHER)
-    lines = (line for each in blocks for line in each.replace("\\\n", " ").splitlines())
-    shown = [line for line in lines if re.match(r"\$|burnish ", line)]  # not what is printed
-    for line in (*shown, *_INLINE.findall(_BLOCK.sub("", text))):
-        for call in re.split(r"&&|\||;|\$\(", line):
-            words = _words(call.removeprefix("$").strip())
-            if words and Path(words[0]).name == "burnish":
-                yield words[1:]
-
-
-def _words(call: str) -> list[str]:
-    try:
-        return shlex.split(call, comments=True)
-    except ValueError:  # a quotation that goes on elsewhere
-        return []
 
 
 @pytest.mark.parametrize("page", pages())
@@ -78,12 +54,49 @@ def test_every_call_that_is_shown_has_a_command_and_its_options(page: Path) -> N
 
 @pytest.mark.parametrize("page", pages())
 def test_every_file_that_is_named_is_there(page: Path) -> None:
-    text = page.read_text()
-    links = [link for link in _LINK.findall(text) if "://" not in link]
-    assert [link for link in links if not (page.parent / link).exists()] == []
-    told = [path for path in _PATH.findall(text) if not path.startswith(("out/", "/"))]
+    assert [file for file, _ in links(page) if not file.exists()] == []
+    told = [path for path in _PATH.findall(page.read_text()) if not path.startswith(("out/", "/"))]
     missing = [path for path in told if not any((place / path).exists() for place in _PLACES)]
     assert missing == []
+
+
+def test_every_page_that_the_code_points_to_is_there() -> None:
+    told = re.compile(r"docs/[\w./-]+\.(?:md|svg)")
+    files = [ROOT / "Makefile", *(ROOT / "src").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
+    named = {(file, page) for file in files for page in told.findall(file.read_text())}
+    assert [each for each in sorted(named) if not (ROOT / each[1]).exists()] == []
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_heading_that_is_linked_to_is_there(page: Path) -> None:
+    wanted = [(file, heading) for file, heading in links(page) if heading and file.suffix == ".md"]
+    assert [each for each in wanted if each[1] not in headings(each[0])] == []
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    documents = {page for page in PAGES if page.is_relative_to(INDEX.parent)}
+    seen: set[Path] = set()
+    waiting = [INDEX]
+    while waiting:
+        page = waiting.pop()
+        seen.add(page)
+        waiting.extend({file for file, _ in links(page) if file in documents} - seen)
+    assert sorted(documents - seen) == []
+
+
+@pytest.mark.parametrize("page", pages())
+def test_a_page_can_be_read_from_begin_to_end(page: Path) -> None:
+    lines = len(page.read_text().splitlines())
+    assert lines <= _LONGEST or page.name in _WRITTEN_BY_PROGRAMS
+
+
+def test_a_row_of_figures_stands_on_one_page_only() -> None:
+    found: dict[str, set[str]] = {}
+    for page in PAGES:
+        for row in re.findall(r"^\|.*\|$", page.read_text(), re.MULTILINE):
+            if len(re.findall(r"\d[\d.,]*", row)) >= _FIGURES:
+                found.setdefault(row, set()).add(page.name)
+    assert {row: names for row, names in found.items() if len(names) > 1} == {}
 
 
 @pytest.mark.parametrize("page", pages())

@@ -2,7 +2,7 @@
 
 What a program does was counted while its kernel was written, recomputation included. The longest of
 its parts decides; what cannot be hidden (starting, waiting for the first loads) is added. The
-shares were measured on an H200 (docs/tile-graph.md names the device).
+shares were measured on an H200 (docs/gpu.md says how far off they are).
 """
 
 from __future__ import annotations
