@@ -10,7 +10,7 @@ def check_indices(name: str, array: Array, size: int, *, is_computed: bool = Fal
     """Raise if a tensor holds an index that is none; a kernel takes another element."""
     if array.dtype.kind not in "iu" or not array.size:
         return
-    low, high = int(array.min()), int(array.max())
+    low, high = _extremes(array)
     if low < -size or high >= size:
         wanted = f"whole numbers from {-size} to {size - 1}"
         raise UsageError(
@@ -24,9 +24,17 @@ def check_lengths(name: str, array: Array, most: int) -> None:
     """Raise if a row is longer than the sequence, or shorter than nothing."""
     if not array.size:
         return
-    low, high = int(array.min()), int(array.max())
+    low, high = _extremes(array)
     if low < 0 or high > most:
         raise UsageError(
             f"input {name!r} holds {low if low < 0 else high}, and the sequence has {most:,} steps",
             hint=f"feed whole numbers from 0 to {most}",
         )
+
+
+def _extremes(array: Array) -> tuple[int, int]:
+    """Return the smallest and the greatest of whole numbers; of a single one, itself twice."""
+    if array.size == 1:
+        # a step of a decoder has one token at one place: NumPy would take longer than a kernel
+        return (only := int(array.item()), only)
+    return int(array.min()), int(array.max())
