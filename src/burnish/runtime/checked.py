@@ -24,7 +24,7 @@ def check_indices(name: str, array: Array, size: int, *, is_computed: bool = Fal
     """Raise if a tensor holds an index that is none; a kernel takes another element."""
     if array.dtype.kind not in "iu" or not array.size:
         return
-    low, high = int(array.min()), int(array.max())
+    low, high = _extremes(array)
     if low < -size or high >= size:
         wanted = f"whole numbers from {-size} to {size - 1}"
         raise UsageError(
@@ -38,7 +38,7 @@ def check_lengths(name: str, array: Array, most: int, *, is_computed: bool = Fal
     """Raise if a row is longer than the sequence, or shorter than nothing."""
     if not array.size:
         return
-    low, high = int(array.min()), int(array.max())
+    low, high = _extremes(array)
     if low < 0 or high > most:
         raise UsageError(
             f"{_called(name, is_computed=is_computed)} holds"
@@ -62,3 +62,11 @@ def _called(name: str, *, is_computed: bool) -> str:
 
 def _hint(wanted: str, *, is_computed: bool) -> str:
     return f"feed what makes {wanted} of it" if is_computed else f"feed {wanted}"
+
+
+def _extremes(array: Array) -> tuple[int, int]:
+    """Return the smallest and the greatest of whole numbers; of a single one, itself twice."""
+    if array.size == 1:
+        # a step of a decoder has one token at one place: NumPy would take longer than a kernel
+        return (only := int(array.item()), only)
+    return int(array.min()), int(array.max())

@@ -17,13 +17,13 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.core.closing import Closing
 from burnish.runtime.buffers import SLACK_BYTES
 from burnish.runtime.checked import check, check_indices
 from burnish.runtime.host_memory import PAGE_BYTES, Bytes, address_of, aligned_bytes
 from burnish.runtime.ort import BoundPart, LoosePart, OrtSession
+from burnish.runtime.output_memory import OutputBlocks, array_in, output_bytes
 from burnish.runtime.plan import (
     KernelStep,
     OrtStep,
@@ -158,6 +158,7 @@ class HostExecutable(Closing):
             raise NoRoomError(program.plan.arena_bytes) from error
         self._lock = threading.Lock()
         self._call = self._new_call()
+        self._outputs = OutputBlocks(program.plan)
 
     @property
     def plan(self) -> Plan:
@@ -170,10 +171,10 @@ class HostExecutable(Closing):
         return self._program.threads
 
     def run(self, feeds: Arrays) -> dict[str, Array]:
-        """Run once; the outputs are new arrays."""
+        """Run once; the outputs are arrays that nobody else holds."""
         with self._lock:
             self._call.take(feeds)
-            outputs = self._call.give(new_outputs(self.plan))
+            outputs = self._call.give(self._outputs.arrays())
             self._call.run()
             found = {**outputs, **self._call.loose_outputs()}
             self._call.forget()
@@ -200,6 +201,7 @@ class HostExecutable(Closing):
         """End the threads, when what they run is done; a later run starts new ones."""
         with self._lock:
             self._kernels.close()
+            self._outputs = OutputBlocks(self.plan)
 
     def _prepared(self, feeds: Arrays) -> _Call:
         call = self._new_call()
@@ -220,9 +222,9 @@ class StepTime:
 
 
 def new_outputs(plan: Plan) -> dict[str, Array]:
-    """Return memory for the outputs of fixed size; later steps may read it as kernels read."""
+    """Return memory for the outputs of fixed size."""
     return {
-        name: _array(aligned_bytes((plan.tensors[name].bytes or 0) + SLACK_BYTES), 0, tensor)
+        name: array_in(output_bytes(tensor.bytes or 0), 0, tensor)
         for name in plan.outputs
         if (tensor := plan.tensors[name]).home == "output"
     }
@@ -253,21 +255,23 @@ class _Call:
         self._kept = program
         self._stages = tuple(_looking(self._plan))
         self._always = self._plan.fed_looks(s for s in self._plan.steps if not condition_of(s))
+        self._indices = self._plan.indices
         self._parts = [
             _part(program.sessions[step.file], step, self._plan.tensors)
             if isinstance(step, OrtStep)
             else None
             for step in self._plan.steps
         ]
+        self._bound = [part for part in self._parts if isinstance(part, BoundPart)]
         memory = {"arena": arena, "constant": program.constants}
         for name, tensor in self._plan.tensors.items():
             if tensor.home in memory:
-                self._arrays[name] = _array(memory[tensor.home], tensor.offset, tensor)
+                self._arrays[name] = array_in(memory[tensor.home], tensor.offset, tensor)
                 self._point(name)
 
     def take(self, feeds: Arrays) -> None:
         """Point to the inputs; indices and lengths among them must be some."""
-        for name, size in self._plan.indices.items():
+        for name, size in self._indices.items():
             check_indices(name, feeds[name], size)
         for look in self._always:
             check(look, feeds[look.tensor], is_computed=False)
@@ -348,8 +352,8 @@ class _Call:
     def _point(self, name: str) -> None:
         """Tell kernels and parts where an array is."""
         self._kernels.point(name, self._arrays[name])
-        for part in self._parts:
-            if isinstance(part, BoundPart) and name in part.names:
+        for part in self._bound:
+            if name in part.names:
                 part.bind(name, address_of(self._arrays[name]))
 
 
@@ -384,17 +388,3 @@ def _part(
     if any(tensors[name].home == "value" for name in border):
         return LoosePart(session, step)
     return BoundPart.of(session, step, tensors)
-
-
-def _array(memory: Bytes, offset: int, tensor: PlanTensor) -> Array:
-    """Return the tensor that lies at an offset of some memory."""
-    size = tensor.bytes
-    assert size is not None
-    flat = memory[offset : offset + size].view(array_type(tensor.dtype))
-    shape = tensor.shape or ()
-    if tensor.strides is not None:
-        apart = [step * flat.itemsize for step in tensor.strides]
-        return np.lib.stride_tricks.as_strided(flat, shape, apart)
-    if tensor.layout is None:
-        return flat.reshape(shape)
-    return flat.reshape([shape[axis] for axis in tensor.layout])
