@@ -25,11 +25,12 @@ from burnish.core.tensors import BITS
 from burnish.rewrite.pipeline import optimize
 from burnish.rewrite.precision.pairs import products_of_bytes
 from burnish.rewrite.static import static
-from burnish.runtime.plan import Condition
+from burnish.runtime.plan import Condition, LookedAt
 from burnish.store.correspondence import behind
 from burnish.store.element_types import SHORT_NAMES
 from burnish.store.graph_nodes import nodes_of
 from burnish.tile.graph import TileGraph
+from burnish.tile.looking import looked_at
 from burnish.tile.lower import LoweringCoverage, cover, lower, named, operator, recurrence
 from burnish.tile.partition import Fusion
 from burnish.tile.ranges import unsure_places
@@ -228,13 +229,20 @@ def _grouped(
 ) -> CompiledRegion:
     """Return a region's nests, or some of them, as groups."""
     simple = _simple(lowered, options)
-    places = _unsure(region, simple) if options.backend.looks and not region.is_recurrent else {}
+    places, spans = {}, {}
+    if options.backend.looks != "never" and not region.is_recurrent:
+        places = _unsure(region, simple)
+    if options.backend.looks == "kernel":
+        own = named(region.nodes[0])
+        spans = {f"{name}.span${own}": LookedAt(name, size) for name, size in places.items()}
+        simple = looked_at(simple, {span.places: each for each, span in spans.items()})
+        places = {}
     written = [op.output for op in simple.ops if op.output in places]
     # whoever looks at them looks into memory
     simple = dataclasses.replace(simple, outputs=tuple(dict.fromkeys((*simple.outputs, *written))))
     groups = scheduler.partition(simple)
     choices = scheduler.schedule(groups, simple)
-    return CompiledRegion(region, lowered, simple, groups, choices, places=places)
+    return CompiledRegion(region, lowered, simple, groups, choices, places=places, spans=spans)
 
 
 def _unsure(region: Region, simple: TileGraph) -> dict[str, int]:
@@ -244,7 +252,8 @@ def _unsure(region: Region, simple: TileGraph) -> dict[str, int]:
     """
     every = (value for node in region.nodes for value in (*node.inputs, *node.outputs))
     own = {value.name for value in every if value is not None and not value.is_graph_input()}
-    return {name: size for name, size in unsure_places(simple).items() if name in own}
+    every_place = unsure_places(simple).items()
+    return {n: size for n, size in every_place if n in own and simple.tensors[n].size}
 
 
 def _simple(lowered: TileGraph, options: PlanOptions) -> TileGraph:

@@ -22,6 +22,7 @@ from burnish.runtime.plan import (
     Condition,
     Home,
     KernelStep,
+    LookedAt,
     OrtStep,
     Plan,
     PlanTensor,
@@ -68,6 +69,8 @@ class CompiledRegion:
     """Where they run at all; None: always."""
     places: Mapping[str, int] = field(default_factory=dict)
     """Tensors of computed places that may not exist, and how many there are."""
+    spans: Mapping[str, LookedAt] = field(default_factory=dict)
+    """What nests of their own tell of such places, where no runner looks at them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +251,7 @@ class Draft:
                 measured_s=_part(choice.measured_s, share),
                 indices={names[own]: size for own, size in kernel.indices.items()},
                 places={names[n]: region.places[n] for n in kernel.indices if n in region.places},
+                spans={names[n]: region.spans[n] for n in kernel.outputs if n in region.spans},
                 repeat=repeat,
                 when=region.when,
             )

@@ -61,6 +61,16 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceSpan:
+    """What two numbers tell of a tensor of computed places: -1 - least, and greatest."""
+
+    places: str
+    """What the model calls the tensor."""
+    size: int
+    """How many places there are."""
+
+
+@dataclass(frozen=True, slots=True)
 class DevicePlan:
     """Everything that is known before a model is fed; sizes are fixed."""
 
@@ -73,6 +83,13 @@ class DevicePlan:
     """The size of each symbolic dimension of the model."""
     results: tuple[str, ...] = ()
     """What the model calls its outputs, in their order; empty: as their buffers are called."""
+    spans: Mapping[str, PlaceSpan] = field(default_factory=dict)
+    """By buffer, what is looked at before outputs are believed."""
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Return the buffers that a run leaves for who started it."""
+        return (*self.outputs, *self.spans)
 
     @property
     def kernel_steps(self) -> tuple[CubinStep, ...]:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from burnish.core.arrays import Array
 from burnish.core.errors import UsageError
+from burnish.core.existing import missing_place
 
 
 def check_indices(name: str, array: Array, size: int, *, is_computed: bool = False) -> None:
     """Raise if a tensor holds an index that is none; a kernel takes another element."""
     if array.dtype.kind not in "iu" or not array.size:
         return
-    low, high = int(array.min()), int(array.max())
-    if low < -size or high >= size:
-        wanted = f"whole numbers from {-size} to {size - 1}"
-        raise UsageError(
-            f"{'computed' if is_computed else 'input'} {name!r} holds"
-            f" {low if low < -size else high}, and what it points into has {size:,} entries",
-            hint=f"feed what makes {wanted} of it" if is_computed else f"feed {wanted}",
-        )
+    held = int(array.min()), int(array.max())
+    if (wrong := missing_place(name, held, size, is_computed=is_computed)) is not None:
+        raise wrong
 
 
 def check_lengths(name: str, array: Array, most: int) -> None:

@@ -104,6 +104,16 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class LookedAt:
+    """Two numbers that a kernel writes of a tensor of computed places: -1 - least, and greatest."""
+
+    places: str
+    """The tensor that it looked at."""
+    size: int
+    """How many places there are."""
+
+
+@dataclass(frozen=True, slots=True)
 class KernelStep:
     """One generated kernel, over all its tiles."""
 
@@ -129,6 +139,8 @@ class KernelStep:
     """Arguments that hold indices, and how many there are; kernels take others for the nearest."""
     places: Mapping[str, int] = field(default_factory=dict)
     """Those of them that are computed and may be none: they are looked at when it has run."""
+    spans: Mapping[str, LookedAt] = field(default_factory=dict)
+    """What it writes for whoever asks whether computed places exist."""
     repeat: Repeat | None = None
     """None: it runs once."""
     when: Condition | None = None
@@ -253,6 +265,11 @@ class Plan:
                 if name in self.inputs:
                     found[name] = min(size, found.get(name, size))
         return found
+
+    @property
+    def spans(self) -> dict[str, LookedAt]:
+        """Return what kernels found of computed places, by the tensor that holds it."""
+        return {name: span for step in self.kernel_steps for name, span in step.spans.items()}
 
     @property
     def lengths(self) -> dict[str, int]:

@@ -61,6 +61,7 @@ def findings(plan: Plan, around: Surroundings) -> Iterator[str]:
     yield from _repeat_findings(plan)
     yield from _condition_findings(plan)
     yield from _call_findings(plan, around.table)
+    yield from _span_findings(plan)
     yield from _constant_findings(plan, around.constants_bytes)
     yield from _arena_findings(plan)
     yield from open_findings(plan)
@@ -165,6 +166,8 @@ def _kernel_findings(number: int, step: KernelStep, table: KernelTable) -> Itera
         yield f"step {number} writes a tensor twice"
     if not outputs <= set(given):
         yield f"step {number} writes what it is not given"
+    if not step.spans.keys() <= outputs:
+        yield f"step {number} tells of computed places in what it does not write"
 
 
 def _repeat_findings(plan: Plan) -> Iterator[str]:
@@ -219,6 +222,14 @@ def _call_findings(plan: Plan, table: KernelTable) -> Iterator[str]:
                 f"step {number} calls {step.kernel!r} with other tensors, or in another way, than"
                 " it was compiled for"
             )
+
+
+def _span_findings(plan: Plan) -> Iterator[str]:
+    """Yield what is to tell of computed places, and is no pair of whole numbers."""
+    for name, span in plan.spans.items():
+        tensor = plan.tensors[name]
+        if tensor.shape != (2,) or tensor.dtype not in ("i32", "i64") or span.size < 0:
+            yield f"tensor {name!r} cannot tell of computed places"
 
 
 def _library_findings(number: int, step: OrtStep, files: Collection[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from burnish.core.tensors import BITS
 from burnish.cuda.kernel import CubinKernel
 from burnish.cuda.memory import aligned
-from burnish.cuda.plan import Buffer, Copy, CubinStep, DevicePlan
+from burnish.cuda.plan import Buffer, Copy, CubinStep, DevicePlan, PlaceSpan
 from burnish.runtime.cuda.launch import launch_of
 from burnish.runtime.plan import KernelStep, Plan
 
@@ -44,8 +44,9 @@ class _Draft:
         read = dict.fromkeys(name for step in self.steps for name in step.inputs)
         inputs = self.source.inputs if whole else tuple(self._taken(read, written))
         results = self.source.outputs if whole else tuple(n for n in written if n in self.wanted)
+        spans = {name: span for step in self.steps for name, span in step.spans.items()}
         for name in (*inputs, *read, *written, *results):
-            self._add(name, inputs, results)
+            self._add(name, inputs, (*results, *spans))
         shared = aligned(self.source.arena_bytes)
         self.end = shared
         steps = tuple(self._step(step, shared) for step in self.steps)
@@ -59,6 +60,7 @@ class _Draft:
             arena_bytes=self.end,
             sizes=self.source.sizes,
             results=results,
+            spans={name: PlaceSpan(each.places, each.size) for name, each in spans.items()},
         )
 
     def _taken(self, read: Collection[str], written: Collection[str]) -> list[str]:
