@@ -1,23 +1,27 @@
 """Which tensors of a region are looked at when it runs: what kernels take as it comes.
 
 Kernels never stop, so that whoever runs them looks into memory: nests give out what is to be
-looked at. What a repeated body computes comes to lie there turn after turn.
+looked at. What a repeated body computes comes to lie there turn after turn. Where that memory is
+far away, other nests look at it and tell (`burnish.tile.looking`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
 from burnish.core.arrays import Arrays
-from burnish.runtime.plan import LookKind, TensorLook
+from burnish.core.existing import LookKind
+from burnish.runtime.plan import TensorLook
 from burnish.tile.demands import Demand, demands, unmet
 from burnish.tile.expr import Argument
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.index import at
+from burnish.tile.looking import looked_at
 from burnish.tile.recurrence import Chain, Recurrence, TimeStrip
 from burnish.tile.semantics import axes_for
 
@@ -31,6 +35,8 @@ class LookRequest:
     simple: Callable[[TileGraph], TileGraph]
     owner: str = ""
     """What a repeated body is for, in names of tensors that only it has."""
+    told: Collection[str] = ()
+    """Those of the values that nests look at themselves, and tell what they found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +66,16 @@ def looked(graph: TileGraph, asked: LookRequest) -> LookedNests:
     if wanted and (still := unmet(wanted, found)) != wanted:
         wanted = still
         found = asked.simple(_giving(graph, wanted))
-    looks = tuple(_look(one, one.tensor) for one in wanted)
-    return LookedNests(graph, found, looks, frozenset(_computed(graph, wanted)) - {*graph.outputs})
+    told = _spans(graph, (one for one in wanted if one.tensor in asked.told))
+    wanted = tuple(one for one in wanted if one not in told)
+    if told:
+        found = asked.simple(looked_at(_giving(graph, wanted), told))
+    looks = (
+        *(_look(one, one.tensor) for one in wanted),
+        *(_told(one, name) for one, name in told.items()),
+    )
+    own = {*_computed(graph, wanted), *told.values()} - {*graph.outputs}
+    return LookedNests(graph, found, looks, frozenset(own))
 
 
 def looked_chain(whole: Recurrence, chain: Chain, asked: LookRequest) -> LookedChain:
@@ -94,12 +108,26 @@ def looked_chain(whole: Recurrence, chain: Chain, asked: LookRequest) -> LookedC
 
 
 def _wanted(graph: TileGraph, asked: LookRequest) -> tuple[Demand, ...]:
-    return tuple(one for one in demands(graph) if one.tensor in asked.values)
+    every = (one for one in demands(graph) if one.tensor in asked.values)
+    return tuple(one for one in every if graph.tensors[one.tensor].size)
+
+
+def _spans(graph: TileGraph, told: Iterable[Demand]) -> dict[Demand, str]:
+    """Return what holds what is told of each, by names that nothing has."""
+    numbers, names = count(), dict[Demand, str]()
+    for one in told:
+        every = (f"{one.tensor}.span${number}" for number in numbers)
+        names[one] = next(name for name in every if name not in graph.tensors)
+    return names
 
 
 def _look(one: Demand, tensor: str) -> TensorLook:
     kind: LookKind = "divisor" if one.size is None else "place"
     return TensorLook(tensor, one.tensor, kind, one.size or 0, one.column)
+
+
+def _told(one: Demand, tensor: str) -> TensorLook:
+    return dataclasses.replace(_look(one, tensor), column=None, told=True)
 
 
 def _giving(graph: TileGraph, wanted: tuple[Demand, ...]) -> TileGraph:

@@ -235,7 +235,7 @@ def _grouped(
     choices = scheduler.schedule(groups, nests.simple)
     return CompiledRegion(
         region, nests.lowered, nests.simple, groups, choices,
-        looks=nests.looks if options.backend.looks else None, own=nests.own,
+        looks=None if options.backend.looks == "never" else nests.looks, own=nests.own,
     )  # fmt: skip
 
 
@@ -246,17 +246,19 @@ def _plain(graph: TileGraph, options: PlanOptions) -> LookedNests:
 
 def _looked(region: Region, graph: TileGraph, options: PlanOptions) -> LookedNests:
     """Return nests that give out what is looked at, where somebody looks."""
-    if not options.backend.looks:
+    if options.backend.looks == "never":
         return _plain(graph, options)
-    found = looked(graph, LookRequest(_values(region.nodes), lambda each: _simple(each, options)))
-    # between regions tensors go by their names
-    return dataclasses.replace(found, own=frozenset())
+    values = _values(region.nodes)
+    told = values - _fed(region.nodes) if options.backend.looks == "kernel" else frozenset()
+    found = looked(graph, LookRequest(values, lambda each: _simple(each, options), told=told))
+    # between regions tensors of the model go by their names
+    return dataclasses.replace(found, own=found.own - values)
 
 
 def _looked_chain(
     node: ir.Node, whole: Recurrence, chain: Chain, options: PlanOptions
 ) -> LookedChain:
-    if not options.backend.looks:
+    if options.backend.looks == "never":
         return LookedChain(chain, _plain(chain.body, options), {})
     values = {name for body in bodies(node) for name in _values(tuple(body))}
     owner = next(value.name for value in node.outputs if value.name)
@@ -268,6 +270,12 @@ def _values(nodes: Sequence[ir.Node]) -> frozenset[str]:
     """Return what nodes take and give."""
     every = (value for node in nodes for value in (*node.inputs, *node.outputs))
     return frozenset(value.name for value in every if value is not None and value.name)
+
+
+def _fed(nodes: Sequence[ir.Node]) -> frozenset[str]:
+    """Return the inputs of the model that nodes take."""
+    every = (value for node in nodes for value in node.inputs)
+    return frozenset(each.name for each in every if each and each.name and each.is_graph_input())
 
 
 def _simple(lowered: TileGraph, options: PlanOptions) -> TileGraph:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from burnish.core.existing import LookKind
 from burnish.core.tensors import BITS
 
 SCHEMA = 1
@@ -17,14 +18,6 @@ Home = Literal["input", "output", "arena", "constant", "value"]
 `input`: the caller's array. `output`: the array that is handed back. `arena`: memory that steps
 share. `constant`: the plan's constants. `value`: whatever ONNX Runtime allocated, for text and for
 what has no size before it is computed; only ONNX Runtime parts can read or write it.
-"""
-
-
-LookKind = Literal["place", "divisor", "length"]
-"""What a tensor is looked at for.
-
-`place`: places of a dimension, which are counted from its end as well. `divisor`: what whole
-numbers are divided by. `length`: how many steps of a sequence are a row's.
 """
 
 
@@ -121,6 +114,9 @@ class TensorLook:
     """How many places there are, or the steps of the longest row."""
     column: int | None = None
     """The part of the innermost dimension that is looked at; None: all of it."""
+    told: bool = False
+    """Whether a kernel has looked: the tensor is what it tells of the one that is called so in the
+    model, -1 - least, and greatest; of divisors, of 1 for each, and 0 for each that is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +269,14 @@ class Plan:
         return tuple(look for look in _looks(steps) if look.tensor in self.inputs)
 
     def computed_looks(self, steps: Iterable[Step]) -> tuple[TensorLook, ...]:
-        """Return what is looked at when these steps have run, each once."""
-        return tuple(look for look in _looks(steps) if look.tensor not in self.inputs)
+        """Return what is looked at in memory when these steps have run, each once."""
+        found = (look for look in _looks(steps) if look.tensor not in self.inputs)
+        return tuple(look for look in found if not look.told)
+
+    @property
+    def spans(self) -> dict[str, TensorLook]:
+        """Return what kernels tell of what they looked at, by the tensor that holds it."""
+        return told_looks(self.kernel_steps)
 
     def indices_of(self, steps: Iterable[Step]) -> dict[str, int]:
         """Return the inputs that steps take for indices, each with how many there are."""
@@ -284,6 +286,11 @@ class Plan:
                 if name in self.inputs:
                     found[name] = min(size, found.get(name, size))
         return found
+
+
+def told_looks(steps: Iterable[Step]) -> dict[str, TensorLook]:
+    """Return what these steps tell of what they looked at, by the tensor that holds it."""
+    return {look.tensor: look for look in _looks(steps) if look.told}
 
 
 def _looks(steps: Iterable[Step]) -> dict[TensorLook, None]:

@@ -209,6 +209,8 @@ def _look_findings(plan: Plan) -> Iterator[str]:
             is_whole = tensor.dtype[0] in "iu"
             if not is_whole or (look.column is not None and not 0 <= look.column < width):
                 yield f"step {number} looks at {look.tensor!r}, which is no such table"
+            if look.told and (tensor.shape != (2,) or look.tensor not in step.outputs):
+                yield f"step {number} tells in {look.tensor!r}, which is no pair that it writes"
 
 
 def _lies_inside(plan: Plan, name: str, strip: Strip, times: int) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
+from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts, Looks
 from burnish.codegen.cpu import driver, image
 from burnish.codegen.cpu.compile import MachineCode, assembly, load, object_code
 from burnish.codegen.cpu.intrinsics import needed
@@ -90,7 +90,7 @@ class CpuBackend(Backend):
     comment: str = ";"
     multiplies_bytes: bool = True
     repeats: bool = True
-    looks: bool = True
+    looks: Looks = "runner"
     sends: bool = True
     blocks: bool = True
     """Whether convolutions may be computed by Winograd's method."""
