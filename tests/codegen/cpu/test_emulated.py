@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from burnish.codegen.cpu.backend import CpuBackend, open_cpu
@@ -66,20 +67,22 @@ def test_each_kind_of_kernel_gives_what_onnx_gives(kind: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("dot", DOTS)
-@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize(("rows", "result", "lanes"), [(1, "int32", 4), (5, "int64", 2)])
 def test_products_of_bytes_are_exact_with_each_instruction(
-    dot: str, rows: int, tmp_path: Path
+    dot: str, rows: int, result: str, lanes: int, tmp_path: Path
 ) -> None:
     rng = np.random.default_rng(rows)
     weights = rng.integers(-128, 128, (32, 24), dtype=np.int8)
     weights[:, 0], weights[:, 1] = -128, 127
     x = rng.integers(0, 256, (rows, 32), dtype=np.uint8)
     x[0] = 255
-    text = f"bytes (uint8[{rows}, 32] x) => (int32[{rows}, 24] y) {{ y = MatMulInteger(x, w) }}"
+    kind = onnx.TensorProto.DataType.Value(result.upper())
+    text = f"""bytes (uint8[{rows}, 32] x) => ({result}[{rows}, 24] y)
+    {{ p = MatMulInteger(x, w) y = Cast<to = {kind}>(p) }}"""
     backend = priced(dot)
     given = prepare(model(text, {"w": weights}), {})
     made = plan(given, PlanOptions(backend, Predicted(backend)))
-    assert f"burnish.{dot}.i32.4" in "".join(made.kernels.values())
+    assert f"burnish.{dot}.i32.{lanes}" in "".join(made.kernels.values())
     found = run(made, {"x": x}, backend.instructions, tmp_path)["y"]
     np.testing.assert_array_equal(found, x.astype(np.int32) @ weights.astype(np.int32))
 

@@ -111,7 +111,7 @@ def test_halves_are_converted_by_instructions() -> None:
     narrow = assembly(text(cast(Argument(0, "f32"), "f16"), 1, 4), NEON)
     assert "fcvtl\tv" in wide
     assert "fcvtn\tv" in narrow
-    assert "bl\t" not in wide + narrow
+    assert "\tbl\t" not in wide + narrow
 
 
 def test_a_thread_that_waits_lets_go_of_its_core() -> None:

@@ -24,11 +24,8 @@ _PAIRS = {
 }
 """Sums of two products of 16-bit integers, by lanes of the result."""
 
-_PAIRWISE = "llvm.aarch64.neon.saddlp.v4i32.v8i16"
-"""Sums of two neighbours of 16 bits each, in 32; with an addition, one instruction (SADALP)."""
-
-_ARM_LANES = 4
-"""Of the only registers that instructions of NEON have."""
+_ARM_LANES = (2, 4)
+"""Of half registers and whole ones: instructions of NEON have both."""
 
 _BITS = {4: 128, 8: 256, 16: 512}
 """Of the registers that instructions for words have, by lanes."""
@@ -53,7 +50,7 @@ def by_fours(target: InstructionSet, total: Lanes, left: Lanes, right: Lanes) ->
 
 def by_fours_of_arm(target: InstructionSet, total: Lanes, left: Lanes, right: Lanes) -> Lanes:
     """Return the sum with one instruction (USDOT)."""
-    if total.width != _ARM_LANES:
+    if total.width not in _ARM_LANES:
         return by_pairs(target, total, left, right)
     return _dot_of_arm("usdot", total, left, right)
 
@@ -63,7 +60,7 @@ def by_signed_fours(target: InstructionSet, total: Lanes, left: Lanes, right: La
 
     What is added last is the same for all rows of a block, and computed once for them.
     """
-    if total.width != _ARM_LANES:
+    if total.width not in _ARM_LANES:
         return by_pairs(target, total, left, right)
     found = _dot_of_arm("sdot", total, left ^ _SIGNS, right)
     return found - _dot_of_arm("sdot", total.like(0), left.like(_SIGNS), right)
@@ -73,7 +70,7 @@ def _dot_of_arm(name: str, total: Lanes, left: Lanes, right: Lanes) -> Lanes:
     bytes_ = register_type("u8", 4 * total.width)
     quads = [each.builder.bitcast(each.value, bytes_) for each in (left, right)]
     kind = total.value.type
-    full = f"llvm.aarch64.neon.{name}.v4i32.v16i8"
+    full = f"llvm.aarch64.neon.{name}.v{total.width}i32.v{4 * total.width}i8"
     function = declared(total.builder.module, full, kind, [kind, *(each.type for each in quads)])
     return total.of(total.builder.call(function, [total.value, *quads]))
 
@@ -108,7 +105,7 @@ def by_pairs(target: InstructionSet, total: Lanes, left: Lanes, right: Lanes) ->
 
 def _pair_sums_of(target: InstructionSet, width: int) -> Callable[[Lanes, Lanes], Lanes] | None:
     """Return what adds two products of 16 bits each; None: nothing here does so."""
-    if target.family == ARM and width == _ARM_LANES:
+    if target.family == ARM and width in _ARM_LANES:
         return _pair_sums_of_arm
     return _pair_sums if target.family == X86 and width in _PAIRS else None
 
@@ -130,10 +127,14 @@ def _pair_sums(left: Lanes, right: Lanes) -> Lanes:
 
 
 def _pair_sums_of_arm(left: Lanes, right: Lanes) -> Lanes:
-    """Return sums of products that 16 bits hold: those of an unsigned and a signed byte."""
+    """Return sums of products that 16 bits hold: those of an unsigned and a signed byte.
+
+    Neighbours are added in 32 bits; with the addition to a sum, one instruction (SADALP).
+    """
     builder, kind = right.builder, register_type("i16", 2 * right.width)
     pairs = [builder.bitcast(each.value, kind) for each in (left, right)]
-    function = declared(builder.module, _PAIRWISE, right.value.type, [kind])
+    name = f"llvm.aarch64.neon.saddlp.v{right.width}i32.v{2 * right.width}i16"
+    function = declared(builder.module, name, right.value.type, [kind])
     return right.of(builder.call(function, [builder.mul(*pairs)]))
 
 
