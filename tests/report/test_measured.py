@@ -29,7 +29,7 @@ def test_of_one_model_rows_are_called_by_their_engines() -> None:
     found = bench()
     alone = replace(found, measurements=found.measurements[1:], comparisons=())
     table = measured.latency_table(alone)
-    assert column(table, "subject") == ["onnxruntime-cpu", "openvino", "torch-eager"]
+    assert column(table, "subject") == ["onnxruntime-cpu", "openvino", "torch-compile"]
     assert f" All of {OPTIMIZED} on " in table.remark
     one = replace(alone, measurements=found.measurements[1:2])
     assert column(measured.latency_table(one), "subject") == [OPTIMIZED], "there is one engine"
