@@ -20,7 +20,7 @@ from burnish.bench.cells import Finished
 from burnish.bench.figures import figures_of
 from burnish.bench.measure import Measurement, TimedBlock
 from burnish.bench.rounds import Rounds
-from burnish.bench.subject import BenchOptions
+from burnish.bench.subject import BenchOptions, WarmedUp
 from burnish.bench.tally import SubjectTally
 
 LABELS = ("a", "b", "c")
@@ -109,6 +109,23 @@ def test_whatever_round_it_was_ended_in_it_comes_to_the_same_rounds_in_the_same_
         places = [(block.round, block.cycle) for one in disk.parts if one.task.engine == label
                   for block in one.measurement.blocks]  # fmt: skip
         assert len(set(places)) == len(places), "no round was measured twice"
+
+
+def test_what_the_time_did_not_reach_is_no_part_of_a_round() -> None:
+    machine = Machine(_by_process(), random.Random(1))
+
+    class Slow(SimulatedWorker):
+        def open(self) -> WarmedUp:
+            machine.spend(100)
+            return super().open()
+
+    kept: list[tuple[int, tuple[str, ...]]] = []
+    options = BenchOptions(rounds=1, blocks=1, budget_s=50, ends_s=50, baseline="b")
+    rounds = Rounds(LABELS, lambda _: Slow(machine, 0.01), options, clock=machine.clock_s)
+    rounds.go_on(EarlierRounds(), lambda number, took_part: kept.append((number, (*took_part,))))
+    rounds.run()
+    assert kept == [(0, ("b",))]
+    assert rounds.tallies["a"].status == "no time"
 
 
 @settings(max_examples=30, deadline=None)

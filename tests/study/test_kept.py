@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import sqlite3
 from collections.abc import Callable
@@ -12,9 +13,11 @@ import pytest
 from burnish.bench.ledger import Ledger
 from burnish.bench.measure import BenchReport
 from burnish.bench.rounds import Rounds
+from burnish.report import matrix
 from burnish.study import bench as benching
 from burnish.study import kept
 from burnish.study.requests.judging import BenchCommand
+from burnish.study.shown.next import next_command
 from study.test_measuring import CPU, asked, book, model
 
 __all__ = ["book", "model"]
@@ -86,12 +89,16 @@ def test_a_group_that_was_cut_off_is_reported_with_the_rounds_it_has(
     report = benching.answer(dataclasses.replace(request, budget=0.0))
     assert [(one.status, len(one.rounds)) for one in report.measurements] == [
         ("ok", 3), ("ok", 3), ("no time", 0), ("no time", 0)]  # fmt: skip
-    first, second = (one for one in report.comparisons if "batch=1" in one.candidate), 3
-    assert [len(one.round_ratios) for one in first] == [second]
+    first = [one for one in report.comparisons if "batch=1" in one.candidate]
+    assert [len(one.round_ratios) for one in first] == [3]
+    told = [*csv.DictReader(matrix.csv_lines(report))]
+    assert [row["reason"] for row in told[:2]] == ["cut off after 3 rounds"] * 2
     assert (
         f"plain@{CPU} batch=1 and 1 other subject: cut off after 3 rounds; "
         "the same command goes on with them"
     ) in report.notes
+    assert [one.cut_off for one in report.measurements] == [True, True, False, False]
+    assert next_command(request, report) is None, "what goes on is the command itself"
     assert book.rows() == (), "it is not finished for having been told"
     assert len(book.begun()) == 1
 

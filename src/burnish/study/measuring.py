@@ -181,7 +181,11 @@ def _cut_off(
     others = f" and {units.count(len(names) - 1, 'other subject')}" if len(names) > 1 else ""
     note = f"{names[0]}{others}: cut off after {some}; the same command goes on with them"
     return {
-        name: dataclasses.replace(cell, notes=(*cell.notes, note))
+        name: dataclasses.replace(
+            cell,
+            notes=(*cell.notes, note),
+            measurement=dataclasses.replace(cell.measurement, cut_off=True),
+        )
         for name, cell in found.cells.items()
     }
 
