@@ -99,7 +99,7 @@ def _wanted(graph: TileGraph, asked: LookRequest) -> tuple[Demand, ...]:
 
 def _look(one: Demand, tensor: str) -> TensorLook:
     kind: LookKind = "divisor" if one.size is None else "place"
-    return TensorLook(tensor, one.tensor, kind, one.size or 0, one.column)
+    return TensorLook(tensor, one.tensor, kind, one.size or 0, one.column, one.forward)
 
 
 def _giving(graph: TileGraph, wanted: tuple[Demand, ...]) -> TileGraph:

@@ -13,23 +13,30 @@ def check(look: TensorLook, array: Array, *, is_computed: bool) -> None:
     name = look.name if is_computed else look.tensor
     match look.kind:
         case "place":
-            check_indices(name, seen, look.size, is_computed=is_computed)
+            lowest = 0 if look.forward else None
+            check_indices(name, seen, look.size, lowest=lowest, is_computed=is_computed)
         case "length":
             check_lengths(name, seen, look.size, is_computed=is_computed)
         case "divisor":
             check_divisors(name, seen, is_computed=is_computed)
 
 
-def check_indices(name: str, array: Array, size: int, *, is_computed: bool = False) -> None:
-    """Raise if a tensor holds an index that is none; a kernel takes another element."""
+def check_indices(
+    name: str, array: Array, size: int, *, lowest: int | None = None, is_computed: bool = False
+) -> None:
+    """Raise if a tensor holds an index that is none; a kernel takes another element.
+
+    `lowest`: the least that is one; None: as many as there are count from the end.
+    """
     if array.dtype.kind not in "iu" or not array.size:
         return
+    least = -size if lowest is None else lowest
     low, high = int(array.min()), int(array.max())
-    if low < -size or high >= size:
-        wanted = f"whole numbers from {-size} to {size - 1}"
+    if low < least or high >= size:
+        wanted = f"whole numbers from {least} to {size - 1}"
         raise UsageError(
             f"{_called(name, is_computed=is_computed)} holds"
-            f" {low if low < -size else high}, and what it points into has {size:,} entries",
+            f" {low if low < least else high}, and what it points into has {size:,} entries",
             hint=_hint(wanted, is_computed=is_computed),
         )
 

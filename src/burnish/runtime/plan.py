@@ -23,7 +23,7 @@ what has no size before it is computed; only ONNX Runtime parts can read or writ
 LookKind = Literal["place", "divisor", "length"]
 """What a tensor is looked at for.
 
-`place`: places of a dimension, which are counted from its end as well. `divisor`: what whole
+`place`: places of a dimension, mostly counted from its end as well. `divisor`: what whole
 numbers are divided by. `length`: how many steps of a sequence are a row's.
 """
 
@@ -121,6 +121,8 @@ class TensorLook:
     """How many places there are, or the steps of the longest row."""
     column: int | None = None
     """The part of the innermost dimension that is looked at; None: all of it."""
+    forward: bool = False
+    """Whether places are not counted from the end."""
 
 
 @dataclass(frozen=True, slots=True)
