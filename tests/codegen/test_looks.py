@@ -14,6 +14,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import UsageError
 from burnish.rewrite.static import static
 from burnish.runtime.load import LoadedModel
+from burnish.tile.lower import cover
 from codegen.models import built, model, opened, weights
 
 KNOWN: dict[str, Array] = {
@@ -197,6 +198,70 @@ def test_onnx_runtime_refuses_the_same(name: str) -> None:
     given = model("looked " + case.text, KNOWN)
     with pytest.raises(Exception, match=r"onnxruntime|Integer|index|indice"):
         by_onnxruntime(given, feeds_of(given, case.wrong))
+
+
+FORWARD = {
+    "angles": (
+        """(int64[1, 3] i) => (float[1, 2, 3, 8] y)
+        { y = com.microsoft.RotaryEmbedding (x, i, angles, angles) }""",
+        ([[0, 9, 4]],), ([[0, 10, 1]], [[0, -1, 1]]),
+    ),
+    "angles from a place on": (
+        """(int64[1] i) => (float[1, 2, 3, 8] y)
+        { y = com.microsoft.RotaryEmbedding (x, i, angles, angles) }""",
+        ([0], [7]), ([8], [-1]),
+    ),
+    "rows of tables": (
+        """(int32[1, 3] i) => (float[1, 3, 4] y)
+        { y, m = com.microsoft.EmbedLayerNormalization (i, , angles, angles, , four, four) }""",
+        ([[0, 9, 1]],), ([[0, 10, 1]], [[0, -1, 1]]),
+    ),
+    "pictures": (
+        """(int64[2] i) => (float[2, 2, 1, 1] y)
+        { y = RoiAlign <output_height = 1, output_width = 1, sampling_ratio = 1> (x, boxes, i) }""",
+        ([0, 0],), ([0, 1], [0, -1]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORWARD)
+def test_places_that_do_not_count_from_the_end_are_refused_below_0(
+    name: str, tmp_path: Path
+) -> None:
+    text, right, wrong = FORWARD[name]
+    known = weights(
+        ("x", (1, 2, 3, 8)), ("angles", (10, 4)), ("four", (4,)), ("boxes", (2, 4))
+    )  # fmt: skip
+    given = model("forward " + text, known)
+    given.opset_imports["com.microsoft"] = 1
+    kind = np.int32 if "int32" in text else np.int64
+    fixed = static(given, {})
+    made = built(fixed)
+    assert not made.plan.ort_steps
+    with opened(made, fixed, tmp_path / "c") as loaded:
+        for each in right:
+            feeds = {"i": np.array(each, kind)}
+            (found,), (wanted,) = loaded.run(feeds).values(), by_onnxruntime(given, feeds)
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+        for each in wrong:
+            feeds = {"i": np.array(each, kind)}
+            with pytest.raises(Exception, match=r"onnxruntime|range"):
+                by_onnxruntime(given, feeds)
+            with pytest.raises(UsageError, match="input 'i' holds") as told:
+                loaded.run(feeds)
+            assert told.value.hint is not None
+            assert "from 0 to" in told.value.hint
+
+
+def test_more_tokens_than_there_are_angles_stay_with_onnx_runtime() -> None:
+    given = model(
+        """more (int64[1] i) => (float[1, 2, 3, 8] y)
+        { y = com.microsoft.RotaryEmbedding (x, i, angles, angles) }""",
+        weights(("x", (1, 2, 3, 8)), ("angles", (2, 4))),
+    )
+    given.opset_imports["com.microsoft"] = 1
+    (reason,) = cover(static(given, {}).graph).left.values()
+    assert reason == "angles of 2 places for 3 tokens"
 
 
 def test_the_way_out_says_what_a_divisor_may_be(tmp_path: Path) -> None:

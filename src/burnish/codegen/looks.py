@@ -123,7 +123,8 @@ def _spans(graph: TileGraph, told: Iterable[Demand]) -> dict[Demand, str]:
 
 def _look(one: Demand, tensor: str) -> TensorLook:
     kind: LookKind = "divisor" if one.size is None else "place"
-    return TensorLook(tensor, one.tensor, kind, one.size or 0, one.column)
+    size = one.size or 0
+    return TensorLook(tensor, one.tensor, kind, size, one.column, forward=one.forward)
 
 
 def _told(one: Demand, tensor: str) -> TensorLook:

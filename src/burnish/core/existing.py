@@ -13,7 +13,7 @@ from burnish.core.errors import UsageError
 LookKind = Literal["place", "divisor", "length"]
 """What a tensor is looked at for.
 
-`place`: places of a dimension, which are counted from its end as well. `divisor`: what whole
+`place`: places of a dimension, mostly counted from its end as well. `divisor`: what whole
 numbers are divided by. `length`: how many steps of a sequence are a row's.
 """
 
@@ -36,6 +36,8 @@ class Wanted:
     """How many places there are, or the steps of the longest row."""
     is_computed: bool = False
     """Whether the model computes it; else it is fed."""
+    forward: bool = False
+    """Whether places are not counted from the end."""
 
     def refusal(self, held: Held, when: str = "") -> UsageError | None:
         """Return what is wrong with what it holds; None: nothing.
@@ -56,7 +58,7 @@ class Wanted:
 
     @property
     def _least(self) -> int:
-        return {"place": -self.size, "divisor": 1, "length": 0}[self.kind]
+        return {"place": 0 if self.forward else -self.size, "divisor": 1, "length": 0}[self.kind]
 
     @property
     def _most(self) -> int:

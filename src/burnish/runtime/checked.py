@@ -11,7 +11,7 @@ def check(look: TensorLook, array: Array, *, is_computed: bool) -> None:
     """Raise if a tensor holds what there is no answer for: kernels would give one all the same."""
     seen = array if look.column is None else array[..., look.column]
     name = look.name if is_computed else look.tensor
-    _require(Wanted(name, look.kind, look.size, is_computed), seen)
+    _require(Wanted(name, look.kind, look.size, is_computed, look.forward), seen)
 
 
 def check_indices(name: str, array: Array, size: int) -> None:

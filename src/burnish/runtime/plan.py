@@ -117,6 +117,8 @@ class TensorLook:
     told: bool = False
     """Whether a kernel has looked: the tensor is what it tells of the one that is called so in the
     model, -1 - least, and greatest; of divisors, of 1 for each, and 0 for each that is 0."""
+    forward: bool = False
+    """Whether places are not counted from the end."""
 
 
 @dataclass(frozen=True, slots=True)

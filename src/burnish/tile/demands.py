@@ -26,16 +26,18 @@ class Demand:
 
     tensor: str
     size: int | None
-    """How many places there are, which are also counted from the end; None: it divides."""
+    """How many places there are; None: it divides."""
     column: int | None = None
     """The only part of the innermost dimension that must be so; None: all elements must."""
+    forward: bool = False
+    """Whether places are not counted from the end."""
 
     def is_met(self, known: Range) -> bool:
         """Say whether numbers in a range are sure to be what is wanted."""
         low, high = known
         if self.size is None:
             return low > 0 or high < 0
-        return -self.size <= low and high < self.size
+        return (0 if self.forward else -self.size) <= low and high < self.size
 
 
 def demands(graph: TileGraph) -> tuple[Demand, ...]:
@@ -61,7 +63,7 @@ def _known(one: Demand, known: Ranges) -> Range:
 def _of_nest(graph: TileGraph, op: TileOp) -> Iterator[Demand]:
     for fetch in op.fetches:
         if fetch.tensor not in graph.constants:
-            yield Demand(fetch.tensor, fetch.extent, _column(graph, fetch))
+            yield Demand(fetch.tensor, fetch.extent, _column(graph, fetch), fetch.forward)
     for expr in (op.body, *([op.finish] if op.finish else [])):
         for divisor in _divisors(expr):
             tensor = op.reads[divisor.position].tensor

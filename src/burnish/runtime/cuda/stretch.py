@@ -62,7 +62,9 @@ class _Draft:
             sizes=self.source.sizes,
             results=results,
             spans={
-                name: Wanted(look.name, look.kind, look.size, is_computed=True)
+                name: Wanted(
+                    look.name, look.kind, look.size, is_computed=True, forward=look.forward
+                )
                 for name, look in told.items()
             },
         )
