@@ -176,8 +176,8 @@ def test_what_was_kept_is_told_with_its_doubts() -> None:
     cells = {"a": cell(machine=doubted), "b": cell(measured_at="2026-11-19T14:00:00+00:00")}
     earlier = EarlierRounds(2, cells)
     assert earlier.note == (
-        "2 rounds up to 2026-11-19T14:00:00+00:00 were kept of a benchmark that was ended; "
-        "this went on from there"
+        "a and 1 other subject: went on behind 2 rounds of a benchmark that was ended "
+        "(2026-11-19T14:00:00+00:00)"
     )
     assert "the machine ran on battery" in earlier.warnings
     assert EarlierRounds().note == ""

@@ -73,9 +73,11 @@ def test_a_group_that_was_ended_goes_on_with_the_next_round(
         found = book.finished(one.id).measurement
         assert found.samples_s[: len(cell.measurement.samples_s)] == cell.measurement.samples_s
         assert found.launches[:3] == cell.measurement.launches
-    told = [note for note in report.notes if "were kept of a benchmark that was ended" in note]
+    told = [note for note in report.notes if "of a benchmark that was ended" in note]
     assert len(told) == 1
-    assert told[0].startswith("3 rounds up to ")
+    assert told[0].startswith(
+        f"plain@{CPU} batch=1 and 1 other subject: went on behind 3 rounds of a benchmark"
+    )
     assert [len(one.round_ratios) for one in report.comparisons] == [ROUNDS] * 2
     assert book.begun() == ()
     assert len(book.rows()) == 4
@@ -144,7 +146,7 @@ def test_a_group_with_a_further_subject_begins_anew(
     more = dataclasses.replace(request, model=(*request.model, model("third")))  # type: ignore[misc]
     report = benching.answer(more)
     assert [one.rounds for one in report.measurements] == [(0, 1, 2, 3)] * 3
-    assert not any("were kept of a benchmark" in note for note in report.notes)
+    assert not any("of a benchmark that was ended" in note for note in report.notes)
 
 
 def test_a_group_with_fewer_subjects_goes_on_and_leaves_the_others_theirs(

@@ -61,9 +61,9 @@ class EarlierRounds:
             return ""
         last = max(one.measured_at for one in self.cells.values())
         some = units.count(self.rounds, "round")
-        return (
-            f"{some} up to {last} were kept of a benchmark that was ended; this went on from there"
-        )
+        first, *others = self.cells
+        told = f" and {units.count(len(others), 'other subject')}" if others else ""
+        return f"{first}{told}: went on behind {some} of a benchmark that was ended ({last})"
 
 
 class Journal(Protocol):

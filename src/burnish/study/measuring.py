@@ -27,7 +27,7 @@ from burnish.process.child import answer_limit_s
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study.casting import cast, obstacle
-from burnish.study.clock import Kind
+from burnish.study.clock import Kind, TimeShare
 from burnish.study.inputs import feeds_of
 from burnish.study.judge import judge_of
 from burnish.study.kept import KnownCells
@@ -223,7 +223,7 @@ def fresh(
     asked: BenchCommand,
     plan: CellPlan,
     chosen: Sequence[str],
-    budget_s: float,
+    share: TimeShare,
     progress: Progress,
     kept: KnownCells | None = None,
 ) -> tuple[Finished, ...]:
@@ -242,7 +242,7 @@ def fresh(
         written = plan.subjects[plan.baseline].model
         judge = judge_of([*subjects.values()], written, feeds) if asked.verify else None
         spent_s = 0.0 if asked.budget is None else time.monotonic() - began
-        options = _thoroughness(asked, plan, budget_s, spent_s)
+        options = _thoroughness(asked, plan, share, spent_s)
         report = bench(
             [*subjects.values()],
             feeds,
@@ -258,19 +258,19 @@ def fresh(
 
 
 def _thoroughness(
-    asked: BenchCommand, plan: CellPlan, budget_s: float, spent_s: float
+    asked: BenchCommand, plan: CellPlan, share: TimeShare, spent_s: float
 ) -> BenchOptions:
-    left_s = max(0.0, budget_s - spent_s)
+    left_s = max(0.0, share.seconds_s - spent_s)
     return BenchOptions(
         rounds=asked.rounds,
         blocks=asked.blocks,
         seed=asked.seed,
         budget_s=left_s,
         ends_s=None if asked.budget is None else left_s,
-        whole_budget_s=_whole_budget_s(asked, left_s),
+        whole_budget_s=share.others_s(left_s),
         items_per_call=plan.items_per_call,
         generate=plan.group.generate,
-        limit_s=answer_limit_s(budget_s if asked.budget else None, BenchOptions().limit_s),
+        limit_s=answer_limit_s(share.seconds_s if asked.budget else None, BenchOptions().limit_s),
     )
 
 
@@ -283,11 +283,6 @@ def _cells(plan: CellPlan, report: BenchReport) -> tuple[Finished, ...]:
     )
     whole = dataclasses.replace(report, measurements=rows, baseline=plan.baseline)
     return cells_of(whole, plan.tasks, labels)
-
-
-def _whole_budget_s(asked: BenchCommand, share_s: float) -> float | None:
-    """Return what was given, if others have a part of it: a moment went into the beginning."""
-    return asked.budget if asked.budget and share_s < 0.95 * asked.budget else None
 
 
 def _cast(plan: CellPlan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject], dict[str, str]]:
