@@ -19,6 +19,9 @@ from burnish.cuda.streamed import StreamedExecutable
 from cuda_samples import N, Sample, f32, loaded, plan
 from fake_driver import FakeDriver, kernel
 
+PLACES = Wanted("at", "place", 20, is_computed=True)
+DIVISORS = Wanted("by", "divisor", is_computed=True)
+
 
 @kernel
 def doubled_and_told(
@@ -29,11 +32,10 @@ def doubled_and_told(
     told[:16].view(np.int64)[:] = (-1 - whole).max(), whole.max()
 
 
-def sample() -> Sample:
+def sample(wanted: Wanted = PLACES) -> Sample:
     homes = plan({"x": "input", "z": "output"}, CubinStep("doubled_and_told", ("x", "z", "told"),
                  ("z", "told"), (1, 1, 1)))  # fmt: skip
     buffers = {**homes.buffers, "told": Buffer("i64", (2,), "output")}
-    wanted = Wanted("at", "place", 20, is_computed=True)
     return Sample(dataclasses.replace(homes, buffers=buffers, spans={"told": wanted}))
 
 
@@ -165,3 +167,22 @@ def test_streamed_plans_look_too(driver: FakeDriver) -> None:
         with pytest.raises(UsageError) as caught:
             run({"x": HIGH})
         require_refused(caught, 20, later=False)
+
+
+def test_divisors_are_looked_at_where_the_run_is_waited_for_and_not_in_streams(
+    driver: FakeDriver,
+) -> None:
+    model = loaded(driver, sample(DIVISORS))
+    # what is told of divisors is 1 for each, and 0 for each that is 0
+    right, wrong = np.ones(N, np.float32), np.arange(N, dtype=np.float32) % 2
+    for feed in (right, tensor(right)):
+        model.run({"x": feed})
+    for feed in (wrong, tensor(wrong)):
+        with pytest.raises(UsageError) as caught:
+            model.run({"x": feed})
+        assert caught.value.problem == "computed 'by' holds 0, and divides whole numbers"
+    driver.calls.clear()
+    for _ in range(2):
+        model.run({"x": tensor(wrong)}, stream=7)
+    assert "record" not in driver.calls
+    np.testing.assert_array_equal(model.run({"x": right})["z"], 2 * right)

@@ -74,6 +74,15 @@ def test_a_computed_index_that_is_none_is_an_error_of_the_next_call() -> None:
     torch.testing.assert_close(run(x), table(x * x))
 
 
+def test_dividing_by_0_is_no_error_as_it_is_none_on_cards() -> None:
+    run = torch.compile(lambda n, d: torch.where(d != 0, n // d, 0) + n // (n - d), backend=backend)
+    n, d = torch.tensor([9, 8, 7]), torch.tensor([2, 5, 3])
+    torch.testing.assert_close(run(n, d), n // d + n // (n - d))
+    for _ in range(2):
+        found = run(n, torch.tensor([0, 8, 3]))
+        assert found.tolist() == [1, 1, 2 + 7 // 4]
+
+
 def test_what_has_no_kernel_is_left_to_pytorch_with_the_operator() -> None:
     x = torch.randn(4, 96)
     values, _ = torch.compile(lambda t: torch.topk(t.relu(), 2, sorted=False), backend=backend)(x)

@@ -151,15 +151,15 @@ def test_a_step_must_be_one_that_the_code_is_for(
     assert changed(folder, lambda plan: plan["steps"][number].update(change)) == finding
 
 
-@pytest.mark.parametrize(("name", "shape"), [("a", [3]), ("b", [2])])
+@pytest.mark.parametrize(("number", "shape"), [(0, [3]), (2, [2])])
 def test_what_a_kernel_tells_is_a_pair_that_it_writes(
-    folder: Path, name: str, shape: list[int]
+    folder: Path, number: int, shape: list[int]
 ) -> None:
     def change(plan: Json) -> None:
-        plan["tensors"][name].update(dtype="i64", shape=shape)
-        plan["steps"][0]["looks"] = [{**LOOK, "tensor": name}]
+        plan["tensors"]["a"].update(dtype="i64", shape=shape)
+        plan["steps"][number]["looks"] = [{**LOOK, "tensor": "a"}]
 
-    expected = f"step 0 tells in {name!r}, which is no pair that it writes"
+    expected = f"step {number} tells in 'a', which is no pair that it writes"
     assert changed(folder, change) == expected
 
 

@@ -16,6 +16,8 @@ from burnish.tile.reference import evaluate_op
 from tile_strategies import UNHURRIED
 
 AT = Demand("at", 9)
+DIVISOR = Demand("at", None)
+SHORT = {"int32": "i32", "int64": "i64", "uint8": "u8", "uint64": "u64"}
 
 
 def graph_with(kind: TensorType) -> TileGraph:
@@ -27,15 +29,15 @@ def graph_with(kind: TensorType) -> TileGraph:
     )
 
 
-def span_of(places: Array) -> tuple[int, int]:
-    """Return the least and the greatest place, as nests tell."""
-    kind = TensorType({4: "i32", 8: "i64"}[places.itemsize], places.shape)
-    values = {"at": places}
+def span_of(numbers: Array, wanted: Demand = AT) -> tuple[int, int]:
+    """Return the least and the greatest of what is looked at, as nests tell."""
+    kind = TensorType(SHORT[numbers.dtype.name], numbers.shape)
+    values = {"at": numbers}
     # who fetches by them is an error for the judge, and is left out
-    for op in looked_at(graph_with(kind), {AT: "at.span"}).ops[1:]:
+    for op in looked_at(graph_with(kind), {wanted: "at.span"}).ops[1:]:
         values[op.output] = evaluate_op(op, values)
     found = values["at.span"]
-    assert found.dtype == places.dtype
+    assert found.dtype in (np.int32, np.int64)
     return -1 - int(found[0]), int(found[1])
 
 
@@ -78,3 +80,42 @@ def test_the_work_is_that_of_whoever_makes_the_places() -> None:
     found = looked_at(graph, {AT: "at.span", Demand("a", 9): "a.span"})
     assert found.outputs == ("y", "at.span", "a.span")
     assert [op.nodes for op in found.ops[2:]] == [("sum",), ("sum",)]
+
+
+@UNHURRIED
+@given(
+    st.sampled_from([(), (5,), (2, 1, 3)]),
+    st.sampled_from([np.int32, np.int64, np.uint8, np.uint64]),
+    st.data(),
+)
+def test_of_divisors_it_is_told_whether_they_are_other_than_0(
+    shape: tuple[int, ...], dtype: type[np.integer], data: st.DataObject
+) -> None:
+    limits = np.iinfo(dtype)
+    numbers = st.sampled_from([0, 1, 7, int(limits.min), int(limits.max)])
+    size = int(np.prod(shape))
+    held = data.draw(st.lists(numbers, min_size=size, max_size=size))
+    others = [int(each != 0) for each in held]
+    assert span_of(np.array(held, dtype).reshape(shape), DIVISOR) == (min(others), max(others))
+
+
+@pytest.mark.parametrize("where", [0, PART, -1, None])
+def test_many_divisors_are_looked_at_in_parts(where: int | None) -> None:
+    divisors = np.full(MOST_AT_ONCE + 1, -3)
+    if where is not None:
+        divisors[where] = 0
+    assert span_of(divisors, DIVISOR) == (int(where is None), 1)
+
+
+@pytest.mark.parametrize("rows", [1, 4, MOST_AT_ONCE + 1])
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_of_a_table_only_the_column_is_looked_at(rows: int, column: int) -> None:
+    table = np.random.default_rng(rows).integers(-9, 9, (2, rows, 3)) + 100 * np.arange(1, 4)
+    seen = table[..., column]
+    # behind the last part there is a 0
+    low = int(seen.min()) if table[..., 0].size <= MOST_AT_ONCE else 0
+    assert span_of(table, Demand("at", 999, column)) == (low, int(seen.max()))
+
+
+def test_places_of_a_byte_are_told_as_they_are() -> None:
+    assert span_of(np.array([3, 255], np.uint8)) == (3, 255)

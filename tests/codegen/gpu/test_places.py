@@ -29,7 +29,14 @@ BEHIND = """behind (float[96] s, int64[4] b) => (float[4, 16] y)
 """A part that ONNX Runtime runs makes what leads to the places."""
 ALWAYS = """always (float[3, 11] x) => (float[3, 16] y)
 { [best] i = ArgMax<axis=1, keepdims=0>(x) [look] y = Gather(table, i) }"""
+DIVIDED = """divided (int64[4] a, int64[4] b) => (int64[4] y, int64[4] z)
+{ [less] d = Sub(a, b) [divide] y = Div(a, d) [twice] t = Div(b, a) z = Abs(t) }"""
+PAIRS = """pairs (int64[2, 2] a) => (float[2] y, float[2] z)
+{ [sum] p = Add(a, a) [computed] y = GatherND(table, p) [fed] z = GatherND(table, a) }"""
+PART = """part (int64[4] a) => (float[2, 16] y)
+{ [square] s = Mul(a, a) [part] t = Slice(s, one, three) [look] y = Gather(table, t) }"""
 TABLE = np.random.default_rng(0).standard_normal((ROWS, 16)).astype(np.float32)
+KNOWN = {"table": TABLE, "four": np.array([4]), "one": np.array([1]), "three": np.array([3])}
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +48,7 @@ def cubins(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
 def opened(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, LoadedModel]:
     """Return a model's file, and the model on a card that interprets."""
     proto = onnx.parser.parse_model(HEAD + text)
-    for name, array in (("table", TABLE), ("four", np.array([4]))):
+    for name, array in KNOWN.items():
         if any(name in node.input for node in proto.graph.node):
             proto.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
     path = folder / "m.onnx"
@@ -104,3 +111,38 @@ def test_places_that_always_exist_are_not_looked_at(
     with model:
         require_same(path, model, {"x": np.random.default_rng(1).random((3, 11), np.float32)})
         assert not any(plan.spans for plan in model.compiled.plans)
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong", "problem"),
+    [
+        (DIVIDED, ([1, 2, 3, 4], [2, 1, 9, 0]), ([1, 2, 3, 4], [2, 1, 3, 0]),
+         "computed 'd' holds 0, and divides whole numbers"),
+        (DIVIDED, ([1, 2, 3, 4], [2, 1, 9, 0]), ([1, 0, 3, 4], [2, 1, 9, 0]),
+         "input 'a' holds 0, and divides whole numbers"),
+        (PAIRS, ([[5, 7], [-5, -8]],), ([[5, 7], [5, 8]],),
+         "computed 'p' holds 16, and what it points into has 16 entries"),
+        (PAIRS, ([[5, 7], [-5, -8]],), ([[5, 7], [-6, 0]],),
+         "computed 'p' holds -12, and what it points into has 11 entries"),
+        (PAIRS, ([[5, 7], [-5, -8]],), ([[5, 7], [-12, 0]],),
+         "input 'a' holds -12, and what it points into has 11 entries"),
+        (PART, ([9, 1, 2, 9],), ([0, 1, 4, 0],),
+         "computed 't' holds 16, and what it points into has 11 entries"),
+    ],
+)  # fmt: skip
+def test_the_same_is_refused_as_on_cpus_and_nothing_else_is(
+    text: str,
+    right: tuple[object, ...],
+    wrong: tuple[object, ...],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path, model = opened(text, tmp_path, monkeypatch)
+    given = [dict(zip("ab", map(np.array, each), strict=False)) for each in (right, wrong)]
+    with model:
+        require_same(path, model, given[0])
+        with pytest.raises(UsageError) as caught:
+            model.run(given[1])
+        require_same(path, model, given[0])
+    assert caught.value.problem == problem
