@@ -66,8 +66,8 @@ def looked(graph: TileGraph, asked: LookRequest) -> LookedNests:
     if wanted and (still := unmet(wanted, found)) != wanted:
         wanted = still
         found = asked.simple(_giving(graph, wanted))
-    told = _spans(graph, (one for one in wanted if one.tensor in asked.told))
-    wanted = tuple(one for one in wanted if one not in told)
+    told = _spans(graph, _strictest(one for one in wanted if one.tensor in asked.told))
+    wanted = tuple(one for one in wanted if one.tensor not in asked.told)
     if told:
         found = asked.simple(looked_at(_giving(graph, wanted), told))
     looks = (
@@ -110,6 +110,14 @@ def looked_chain(whole: Recurrence, chain: Chain, asked: LookRequest) -> LookedC
 def _wanted(graph: TileGraph, asked: LookRequest) -> tuple[Demand, ...]:
     every = (one for one in demands(graph) if one.tensor in asked.values)
     return tuple(one for one in every if graph.tensors[one.tensor].size)
+
+
+def _strictest(wanted: Iterable[Demand]) -> Iterable[Demand]:
+    """Return the demands that others of the same numbers follow from: of the fewest places."""
+    found: dict[tuple[str, int | None, bool], Demand] = {}
+    for one in sorted(wanted, key=lambda one: one.size or 0):
+        found.setdefault((one.tensor, one.column, one.size is None), one)
+    return found.values()
 
 
 def _spans(graph: TileGraph, told: Iterable[Demand]) -> dict[Demand, str]:

@@ -35,8 +35,16 @@ PAIRS = """pairs (int64[2, 2] a) => (float[2] y, float[2] z)
 { [sum] p = Add(a, a) [computed] y = GatherND(table, p) [fed] z = GatherND(table, a) }"""
 PART = """part (int64[4] a) => (float[2, 16] y)
 { [square] s = Mul(a, a) [part] t = Slice(s, one, three) [look] y = Gather(table, t) }"""
+BOTH = """both (int64[3] a) => (float[3, 16] y, float[3, 1] z)
+{ [sum] s = Add(a, a) [large] y = Gather(table, s) [small] z = Gather(few, s) }"""
 TABLE = np.random.default_rng(0).standard_normal((ROWS, 16)).astype(np.float32)
-KNOWN = {"table": TABLE, "four": np.array([4]), "one": np.array([1]), "three": np.array([3])}
+KNOWN = {
+    "table": TABLE,
+    "four": np.array([4]),
+    "one": np.array([1]),
+    "three": np.array([3]),
+    "few": np.ones((5, 1), np.float32),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -146,3 +154,15 @@ def test_the_same_is_refused_as_on_cpus_and_nothing_else_is(
             model.run(given[1])
         require_same(path, model, given[0])
     assert caught.value.problem == problem
+
+
+def test_of_one_tensor_that_leads_to_two_the_fewer_places_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, model = opened(BOTH, tmp_path, monkeypatch)
+    with model:
+        require_same(path, model, {"a": np.array([1, 2, -2])})
+        with pytest.raises(UsageError, match=r"computed 's' holds 6, .* has 5 entries"):
+            model.run({"a": np.array([1, 3, -2])})
+        (plan,) = model.compiled.plans
+    assert len(plan.spans) == 1
