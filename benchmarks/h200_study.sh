@@ -7,7 +7,7 @@
 # RESULTS: a folder for ledger.sqlite (every 20 s and at the end), timeline.txt, machine.txt and
 # what each part said. LEDGER: what an earlier lease brought back; it goes on from there.
 # EXPORTS: a folder of exports that are restored here (referred.py); what it lacks is exported.
-# LATER: groups that are begun when no other waits.
+# FIRST, LATER: groups that are begun before all others, and when no other waits.
 # WIDE: processors of exports and groups that compute much (default: restormer=3).
 # LEAST: seconds that each group has, if there are so many (default 180: all have their turn; more,
 # where another lease goes on: a group that is cut off is opened once more then).
@@ -56,7 +56,7 @@ trap 'exit 143' TERM INT
     > "$results/timeline.txt" 2>&1
 python3 benchmarks/side_by_side.py "${STUDY:-examples/studies/h200.toml}" -o "$work" \
     --ledger "$ledger" --seconds $((limit - ($(date +%s) - began) - 15)) --cpus "${CPUS:-}" \
-    ${EXPORTS:+--carried "$EXPORTS"} ${LATER:+--later "$LATER"} \
+    ${EXPORTS:+--carried "$EXPORTS"} ${FIRST:+--first "$FIRST"} ${LATER:+--later "$LATER"} \
     --wide "${WIDE:-restormer=3}" --least "${LEAST:-180}" ${SMALL:+--small} \
     --whole bsrn-batch64,bert-base-batch32-sequence512,restormer-batch1 \
     >> "$results/timeline.txt" 2>&1 &

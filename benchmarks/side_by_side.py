@@ -1,7 +1,7 @@
 """A study whose groups are measured side by side, on one processor of the host each.
 
     python benchmarks/side_by_side.py STUDY.toml -o FOLDER --ledger FILE --seconds 500
-        [--cpus 0-7] [--wide restormer=4] [--carried FOLDER] [--small]
+        [--cpus 0-7] [--first GROUP,GROUP] [--wide restormer=4] [--carried FOLDER] [--small]
 
 For cards: most of a study's time is spent on the host, where engines are opened and compiled, and
 what is timed on a card is timed by one process at a time whoever runs beside it
@@ -9,10 +9,11 @@ what is timed on a card is timed by one process at a time whoever runs beside it
 others work beside them.
 
 Every group is a `burnish study` of its own, with a budget that ends with the time there is, and all
-of them write into one ledger: started again with it, this goes on with what is missing. Processors
-without a group export models, several together if there are more of them; what was exported
-elsewhere and carried here (`referred.py`) is only restored. Caches of compilers
-belong to a group and begin empty, so that first calls are those of something new.
+of them write into one ledger, each round as it is finished: started again with it, this goes on
+with what is missing, behind the rounds of a group that was ended. Processors without a group export
+models, several together if there are more of them; what was exported elsewhere and carried here
+(`referred.py`) is only restored. Caches of compilers belong to a group and begin empty, so that
+first calls are those of something new.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ LEAST_EXPORT_S, LEAST_GROUP_S = 150.0, 150.0
 """What is not begun any more when less time is left."""
 LAST_S = 90.0
 """Behind a budget: what a group may take that was opening an engine when the budget ended; one that
-is ended before it has written what it measured."""
+is ended keeps only the rounds before."""
 FEWEST_PROCESSES = 3
 
 
@@ -87,7 +88,12 @@ class SideBySide:
         self.groups = sorted(
             (one for one in self._all() if one.known < len(study.engines)),
             # a cell that nobody has comes before another process of one
-            key=lambda one: (one.met, one.name in asked.later, one.known),
+            key=lambda one: (
+                one.name not in asked.first,
+                one.met,
+                one.name in asked.later,
+                one.known,
+            ),
         )
         for folder in ("models", "groups", "told"):
             (asked.output / folder).mkdir(parents=True, exist_ok=True)
@@ -143,12 +149,20 @@ class SideBySide:
     def _ready(self) -> Group | None:
         if self.left_s < LEAST_GROUP_S:
             return None
-        return next((one for one in self.groups if one.model.name in self.exported), None)
+        return next((one for one in self._turn() if one.model.name in self.exported), None)
+
+    def _turn(self) -> list[Group]:
+        """Return the groups whose turn it is: those that go first, until all of them have begun.
+
+        What cannot be exported holds nobody up.
+        """
+        sound = [one for one in self.groups if one.model.name not in self.failed]
+        return [one for one in sound if one.name in self.asked.first] or self.groups
 
     def _to_export(self) -> list[StudyModel]:
         """Return the models that groups wait for."""
         busy = {one.what.name for one in self.running if isinstance(one.what, StudyModel)}
-        models = {one.model.name: one.model for one in self.groups}
+        models = {one.model.name: one.model for one in self._turn()}
         return [
             model
             for name, model in models.items()
@@ -335,6 +349,10 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--whole", type=lambda text: text.split(","), default=[],
         help="groups that have all the time there is: bsrn-batch64",
+    )  # fmt: skip
+    parser.add_argument(
+        "--first", type=lambda text: text.split(","), default=[],
+        help="groups that are begun before all others: the processors are theirs until then",
     )  # fmt: skip
     parser.add_argument(
         "--later", type=lambda text: text.split(","), default=[],

@@ -5,7 +5,8 @@
 
 For studies that were measured on a machine that was lent: its ledger came back, the models did not.
 Of each model at each size the cells count that were measured last in the most processes, each
-compared with the baseline that took turns with it. Writes `table.md` (a row for each group: the
+compared with the baseline that took turns with it; of a group that was ended, the rounds that it
+had (marked ², and told). Writes `table.md` (a row for each group: the
 median of a call on each engine in ms, and how many times faster `--own`, else the last engine, is
 than the best other; then what can be said of all of them, and what is missing) and the drawings.
 """
@@ -33,7 +34,7 @@ from burnish.report import studied, study_page
 from burnish.report.overall import overall
 from burnish.study.study_file import StudyFile, read
 
-ONE, OVERLAP, WRONG = " ¹", ", intervals overlap", "wrong"
+ONE, CUT_OFF, OVERLAP, WRONG = " ¹", " ²", ", intervals overlap", "wrong"
 NOTHING = "–"
 
 
@@ -44,6 +45,8 @@ class Group:
     model: str
     sizes: Mapping[str, int]
     cells: Mapping[str, Finished]
+    cut_off: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """By engine, the rounds of cells that are not finished."""
 
     @property
     def size(self) -> str:
@@ -53,27 +56,61 @@ class Group:
 
 def groups_of(study: StudyFile, ledger: Ledger, *, small: bool = False) -> list[Group]:
     """Return every group of a study with the cells that count."""
-    rows = ledger.rows()
+    finished = [Known.of(row) for row in ledger.rows()]
+    begun = [
+        Known.begun(cell, group.rounds) for group in ledger.begun() for cell in group.cells.values()
+    ]
     found = []
     for model in study.models:
         name = stored_name(model, small=small)
-        own = [row for row in rows if row.model.partition("/")[0] == name]
+        own = [one for one in (*begun, *finished) if one.model.partition("/")[0] == name]
         for sizes in model.sizes or [{"batch": batch} for batch in study.batch]:
             # sizes that nobody named are bound, too
-            alike = [row for row in own if sizes.items() <= row.bindings.items()]
-            best = {row.engine: row for row in sorted(alike, key=_rank)}
-            cells = {
-                engine: ledger.finished(best[engine].id)
-                for engine in study.engines
-                if engine in best
-            }
-            found.append(Group(model.name, sizes, cells))
+            alike = [one for one in own if sizes.items() <= one.bindings.items()]
+            best = {one.engine: one for one in sorted(alike, key=lambda one: one.rank)}
+            chosen = {engine: best[engine] for engine in study.engines if engine in best}
+            found.append(
+                Group(
+                    model.name,
+                    sizes,
+                    {engine: one.cell or ledger.finished(one.id) for engine, one in chosen.items()},
+                    {engine: one.rounds for engine, one in chosen.items() if one.cell is not None},
+                )
+            )
     return found
 
 
-def _rank(row: LedgerRow) -> tuple[bool, int, int]:
-    """Return what counts: what failed for want of something may have been had another time."""
-    return row.status in ("ok", "wrong"), min(row.figures.processes, FEWEST_ROUNDS), row.id
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """One cell that may count."""
+
+    model: str
+    engine: str
+    bindings: Mapping[str, int]
+    rank: tuple[bool, int, bool, int]
+    """What failed for want of something may have been had another time; what is finished counts
+    more than what is not, if it has as many processes."""
+    id: int = 0
+    cell: Finished | None = None
+    """Of a group that is not finished."""
+    rounds: int = 0
+
+    @classmethod
+    def of(cls, row: LedgerRow) -> Known:
+        """Return a finished cell."""
+        rank = (*_had(row.status, row.figures.processes), True, row.id)
+        return cls(row.model, row.engine, row.bindings, rank, row.id)
+
+    @classmethod
+    def begun(cls, cell: Finished, rounds: int) -> Known:
+        """Return a cell of a group that was ended after so many rounds."""
+        rank = (*_had(cell.status, cell.figures.processes), False, 0)
+        task = cell.task
+        return cls(cell.model, task.engine, task.bindings, rank, cell=cell, rounds=rounds)
+
+
+def _had(status: str, processes: int) -> tuple[bool, int]:
+    return status in ("ok", "wrong"), min(processes, FEWEST_ROUNDS)
 
 
 def report(study: StudyFile, groups: Sequence[Group], ledger: Ledger) -> BenchReport:
@@ -101,8 +138,14 @@ def report(study: StudyFile, groups: Sequence[Group], ledger: Ledger) -> BenchRe
 
 def _anchors(group: Group, ledger: Ledger, first: Finished) -> dict[str, Finished]:
     """Return the baseline of every other session that a group's cells come from."""
-    found = {}
-    for session in {cell.session for cell in group.cells.values()} - {first.session}:
+    sessions = {cell.session for cell in group.cells.values()} - {first.session}
+    found = {
+        one.session: cell
+        for one in ledger.begun()
+        for cell in one.cells.values()
+        if one.session in sessions and cell.task.key == first.task.key
+    }
+    for session in sessions - set(found):
         rows = [row for row in ledger.rows(session=session) if row.engine == first.task.engine]
         if rows:
             found[session] = ledger.finished(rows[0].id)
@@ -134,7 +177,8 @@ def _shown(group: Group, engine: str, bench: BenchReport) -> str:
     median_s = figures_in(bench, one).median_s
     if median_s is None:
         return NOTHING
-    return f"{median_s * 1e3:.3g}" + (ONE if len(one.launches) < FEWEST_ROUNDS else "")
+    mark = ONE if len(one.launches) < FEWEST_ROUNDS else ""
+    return f"{median_s * 1e3:.3g}{mark}{CUT_OFF if engine in group.cut_off else ''}"
 
 
 def _over_best(group: Group, own: str, bench: BenchReport) -> tuple[str, float | None]:
@@ -212,6 +256,12 @@ def reasons(study: StudyFile, groups: Sequence[Group]) -> list[str]:
         missing = [engine for engine in study.engines if engine not in group.cells]
         if missing:
             lines.append(f"{group.model} {group.size}: not measured: {', '.join(missing)}")
+        if group.cut_off:
+            rounds = max(group.cut_off.values())
+            lines.append(
+                f"{group.model} {group.size}:{CUT_OFF} cut off in round {rounds + 1}: "
+                f"{', '.join(group.cut_off)}"
+            )
         lines += [
             f"{group.model} {group.size} {engine}: {cell.status}: {cell.reason[:300]}"
             for engine, cell in group.cells.items()

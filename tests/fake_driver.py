@@ -55,6 +55,8 @@ class FakeDriver:
         """Of each launch, whether it may begin before the one ahead of it has ended."""
         self.refuses: dict[str, DriverError] = {}
         """What the next call of a name raises."""
+        self.behind = False
+        """Whether streams have not come as far as the host yet, for who asks without waiting."""
         self.library = False
         """Whether there is one that forms products."""
         self._memory: dict[int, Array] = {}
@@ -196,6 +198,11 @@ class FakeDriver:
 
     def finish(self, event: FakeEvent) -> None:
         self._called("finish")
+        self.behind = False
+
+    def is_reached(self, event: FakeEvent) -> bool:
+        self._called("is_reached")
+        return event.reached_s is not None and not self.behind
 
     def elapsed_s(self, start: FakeEvent, end: FakeEvent) -> float:
         assert start.reached_s is not None

@@ -14,6 +14,7 @@ from typing import ParamSpec, TypeVar
 
 from burnish.report import markdown
 from burnish.report.table import Table
+from burnish.store.compiled import require_outside
 from burnish.study import advise as advising
 from burnish.study import bench as benching
 from burnish.study import compare as comparing
@@ -31,7 +32,7 @@ from burnish.study import verify as verifying
 from burnish.study import whatif as asking
 from burnish.study.given import TorchModule as TorchModule
 from burnish.study.requests import guarding, judging, looking, pruning, rewriting
-from burnish.study.requests.apart import require_apart
+from burnish.study.requests.apart import require_apart, targets
 from burnish.study.requests.values import require_values
 from burnish.study.shown.any import lines_of
 
@@ -47,6 +48,8 @@ def _function(request: Callable[P, A], answer: Callable[[A], R]) -> Callable[P, 
         asked = request(*args, **kwargs)
         require_values(asked)
         require_apart(asked)
+        for target in targets(asked):
+            require_outside(target)
         return answer(asked)
 
     name = getattr(request, "__name__", "").removesuffix("Command").lower()

@@ -86,6 +86,13 @@ def test_on_a_host_what_limits_most_of_the_work_is_told() -> None:
     assert between.sentence.startswith("at work for 10.0 % of the time: launch-bound")
 
 
+def test_nodes_that_are_as_short_as_recording_them_are_not_called_idle() -> None:
+    found = told(chain(0, 0, 0, gap=9))
+    assert found.is_unseen
+    assert found.sentence.startswith("no node takes longer than recording it does: launch-bound")
+    assert not told(chain(1, 0, gap=9)).is_unseen
+
+
 def test_a_nodes_name_is_not_taken_for_what_it_does() -> None:
     names = ("/attention/query/MatMul", "/attention/Add")
     graph = EventGraph((event(names[0], 9, op_type="MatMul"), event(names[1], 1, 0)))

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from bench.simulation import NOISES, measurements
 from bench.test_machine import AFTER, QUIET
 from burnish.bench import ledger, machine
+from burnish.bench.begun import apart
 from burnish.bench.cells import CellTask, Finished
 from burnish.bench.figures import figures_of
 from burnish.bench.ledger import MIGRATIONS, Ledger
@@ -305,3 +306,86 @@ print(len(Ledger(Path({str(book.path)!r})).rows()))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "1\n", done.stderr
+
+
+def _part(engine: str, number: int, **changes: object) -> Finished:
+    """Return what round `number` gave of a cell."""
+    whole = cell(task=replace(TASK, engine=engine), **changes)
+    return replace(whole, measurement=apart(whole.measurement, number))
+
+
+def test_rounds_of_a_group_are_joined_to_its_cells_until_all_of_them_are_finished(
+    tmp_path: Path,
+) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    for number in range(3):
+        book.append_round(number, [_part(one, number) for one in "ab"], code="c")
+    (group,) = book.begun()
+    assert (group.session, group.rounds, len(group.cells)) == ("s", 3, 2)
+    whole = cell().measurement
+    found = group.cells[replace(TASK, engine="a").key]
+    assert found.measurement.blocks == tuple(b for b in whole.blocks if b.round < 3)
+    assert book.rows() == (), "what is not finished is no measurement"
+    book.append([cell(task=replace(TASK, engine="a"))])
+    assert len(book.begun()) == 1
+    book.append([cell(task=replace(TASK, engine="b"))])
+    assert book.begun() == ()
+
+
+def test_cells_that_were_finished_before_a_group_was_begun_do_not_end_it(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    later = "2026-11-16T12:00:00+00:00"
+    book.append([cell(task=replace(TASK, engine=one)) for one in "ab"])
+    book.append_round(0, [_part(one, 0, measured_at=later) for one in "ab"], code="c")
+    book.append([cell(task=replace(TASK, engine="other"))])
+    assert len(book.begun()) == 1
+
+
+def test_only_groups_with_a_cell_and_of_one_code_are_told(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append_round(0, [_part("a", 0, session="first")], code="old")
+    book.append_round(0, [_part("a", 0, session="second")], code="new")
+    book.append_round(0, [_part("b", 0, session="third")], code="new")
+    key = replace(TASK, engine="a").key
+    assert [one.session for one in book.begun(task=key)] == ["first", "second"]
+    assert [one.session for one in book.begun(task=key, code="new")] == ["second"]
+    assert [one.session for one in book.begun()] == ["first", "second", "third"]
+
+
+def test_a_round_is_kept_once_and_wholly(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append_round(0, [_part("a", 0)], code="c")
+    with pytest.raises(ModelError, match="cannot be used as a ledger"):
+        book.append_round(0, [_part("b", 0), _part("a", 0)], code="c")
+    (group,) = book.begun()
+    assert len(group.cells) == 1
+
+
+@pytest.mark.parametrize("record", [b"", zlib.compress(b"{}")])
+def test_a_group_of_which_a_round_is_damaged_is_left_out_and_remembered(
+    tmp_path: Path, record: bytes
+) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    for session in ("good", "bad"):
+        book.append_round(0, [_part("a", 0, session=session)], code="c")
+    with sqlite3.connect(book.path) as connection:
+        connection.execute("UPDATE rounds SET record = ? WHERE session = 'bad'", (record,))
+    connection.close()
+    assert [one.session for one in book.begun()] == ["good"]
+    assert book.damaged_groups == {"bad"}
+
+
+def test_a_file_of_before_there_were_rounds_has_none_and_gets_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    assert book.begun() == (), "there is no file"
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "MIGRATIONS", MIGRATIONS[:1])
+        patched.setattr(ledger, "_FORGET_FINISHED", "SELECT 1")
+        book.append([cell()])
+        assert book.begun() == ()
+    assert book.begun() == ()
+    book.append_round(0, [_part("a", 0)], code="c")
+    assert len(book.begun()) == 1
+    assert len(book.rows()) == 1

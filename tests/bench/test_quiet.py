@@ -49,7 +49,9 @@ def test_of_a_share_the_whole_budget_is_told(tmp_path: Path) -> None:
     share = BenchOptions(budget_s=20, whole_budget_s=160, blocks=10, block_s=0.02)
     assert said(busy, share).endswith("or give it longer: --budget 864s")
     ample = BenchOptions(budget_s=200, whole_budget_s=400, blocks=10, block_s=0.02)
-    assert said(busy, ample).endswith("a share of 200 s is probably enough all the same")
+    assert said(busy, ample).endswith(
+        "; a group's share of the budget, 200 s, is probably enough all the same"
+    )
     spent = BenchOptions(budget_s=0, whole_budget_s=400, blocks=10, block_s=0.02)
     assert said(busy, spent).endswith("--budget 108s")
 

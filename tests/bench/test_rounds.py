@@ -430,8 +430,8 @@ def foretold_s(candidate_s: float, seed: int, others: int = 0) -> float:
 
 
 def test_what_will_soon_be_clear_asks_for_no_time_to_see_small_differences() -> None:
-    near = [foretold_s(0.01, seed) for seed in range(12)]
-    far = [foretold_s(0.005, seed) for seed in range(12)]
+    near = [foretold_s(0.01, seed) for seed in range(24)]
+    far = [foretold_s(0.005, seed) for seed in range(24)]
     assert statistics.median(near) > 20
     assert statistics.median(far) == 0
     assert max(far) < statistics.median(near)

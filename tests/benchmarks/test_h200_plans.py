@@ -146,10 +146,22 @@ def test_groups_of_the_study_are_called_as_they_are() -> None:
     study = read_study(ROOT / "examples" / "studies" / "h200.toml", small=False)
     groups = {group.name for group in groups_of(study, ROOT / "none")}
     words = [word for _, job in JOBS if job.name == "study" for word in job.command.split()]
-    told = dict(word.split("=", 1) for word in words if "=" in word)
-    wide = {name.partition("=")[0] for name in told["WIDE"].split(",")}
-    assert set(told["LATER"].split(",")) < groups
+    told = [word.split("=", 1) for word in words if "=" in word]
+    wide = {each.partition("=")[0] for name, text in told for each in text.split(",")
+            if name == "WIDE"}  # fmt: skip
+    named = {each for name, text in told for each in text.split(",") if name in ("FIRST", "LATER")}
+    assert named
+    assert named < groups
     assert wide < groups | {model.name for model in study.models}
+
+
+def test_what_no_lease_has_had_comes_first() -> None:
+    (job,) = read(KIT / "round0.toml").jobs
+    first = next(word for word in job.command.split() if word.startswith("FIRST="))
+    assert set(first.removeprefix("FIRST=").split(",")) == {
+        f"{model}-batch64" for model in ("mobilenet-v2", "conformer", "bsrn")
+    }
+    assert job.again, "a second call goes on behind the rounds that the first kept"
 
 
 @pytest.mark.parametrize("script", sorted(KIT.glob("*.sh")), ids=lambda path: path.name)

@@ -86,11 +86,13 @@ class Planned(SideBySide):
         self.running.append(Running(what, cpus, None))  # type: ignore[arg-type]
 
 
-def planned(file: Path, cpus: str, seconds: float = 500, wide: str = "none=0") -> Planned:
+def planned(
+    file: Path, cpus: str, seconds: float = 500, wide: str = "none=0", first: tuple[str, ...] = ()
+) -> Planned:
     asked = argparse.Namespace(
         output=file.parent / "out", ledger=file.parent / "none", seconds=seconds, cpus=cpus,
         small=False, wide=wide_of(wide), least=100.0, whole=[], later=["vit-s32-batch1"],
-        carried=file.parent / "carried",
+        carried=file.parent / "carried", first=first,
     )  # fmt: skip
     return Planned(asked, read(file, small=False))
 
@@ -118,6 +120,26 @@ def test_groups_go_before_further_exports(file: Path) -> None:
     one.exported.add("vit-s32")
     one._begin()
     assert [each.what.name for each in one.running] == ["vit-s32-batch64", "vit-s32-batch1"]
+
+
+def test_what_goes_first_has_the_processors_until_it_has_begun(file: Path) -> None:
+    one = planned(file, "0-3", first=("swin-t-batch64",), wide="swin-t-batch64=3")
+    one.exported.add("vit-s32")
+    one._begin()
+    assert [each.what.name for each in one.running] == ["swin-t"], "its export, and nothing else"
+    one.running.clear()
+    one.free, one.exported = [0, 1, 2, 3], {"vit-s32", "swin-t"}
+    one._begin()
+    assert [(each.what.name, len(each.cpus)) for each in one.running] == [
+        ("swin-t-batch64", 3), ("vit-s32-batch64", 1)]  # fmt: skip
+
+
+def test_what_goes_first_and_cannot_be_exported_holds_nobody_up(file: Path) -> None:
+    one = planned(file, "0", first=("swin-t-batch64",))
+    one.exported.add("vit-s32")
+    one.failed.add("swin-t")
+    one._begin()
+    assert [each.what.name for each in one.running] == ["vit-s32-batch64"]
 
 
 def test_a_cell_that_nobody_has_comes_before_another_process_of_one(

@@ -8,6 +8,7 @@ from study_table import main
 
 from bench.simulation import NOISES, measurements
 from bench.test_ledger import TASK, cell
+from burnish.bench.begun import apart
 from burnish.bench.cells import Finished
 from burnish.bench.figures import figures_of
 from burnish.bench.ledger import Ledger
@@ -94,3 +95,26 @@ def test_what_is_wrong_is_no_rival(tmp_path: Path) -> None:
 def test_a_ledger_without_a_baseline_says_so(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="no group of this study with its baseline"):
         written(tmp_path, [])
+
+
+def test_a_group_that_was_ended_is_told_with_the_rounds_it_had(tmp_path: Path) -> None:
+    begun = session("begun", 64, MS, rounds=2)
+    for number in range(2):
+        parts = [replace(one, measurement=apart(one.measurement, number)) for one in begun]
+        Ledger(tmp_path / "ledger.sqlite").append_round(number, parts, code="c")
+    text = written(tmp_path, session("s", 1, MS))
+    assert all(each.endswith(" ¹ ²") for each in row(text, "batch 64")[2:5])
+    assert row(text, "batch 64")[5].endswith("× ¹ (torch-compile)")
+    engines = "torch-eager, torch-compile, burnish-cuda"
+    assert f"bert-base batch 64: ² cut off in round 3: {engines}" in text
+    assert not any("²" in each for each in row(text, "batch 1"))
+
+
+def test_what_is_finished_counts_before_what_is_not(tmp_path: Path) -> None:
+    begun = session("begun", 1, dict.fromkeys(MS, 9.0), rounds=3)
+    for number in range(3):
+        later = [replace(one, measurement=apart(one.measurement, number),
+                         measured_at="2027-01-01T00:00:00+00:00") for one in begun]  # fmt: skip
+        Ledger(tmp_path / "ledger.sqlite").append_round(number, later, code="c")
+    text = written(tmp_path, session("s", 1, MS))
+    assert "²" not in text

@@ -7,8 +7,10 @@ import numpy as np
 import onnx
 import pytest
 
+import burnish
 from burnish.cli.main import run
 from burnish.core.array_types import array_type
+from burnish.core.errors import UsageError
 from codegen.models import MIXED, MLP, mlp, model, save
 
 
@@ -40,6 +42,21 @@ def test_a_model_is_compiled_and_run(
     text = shown(capsys)
     assert "(median of 2 runs)" in text
     assert f"written: {target}" in text
+
+
+def test_outputs_are_not_written_into_the_folder_that_is_run(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, data = tmp_path / "c", tmp_path / "x.npz"
+    words = ["--shape", "batch=3", "--threads", "1", "--no-tune"]
+    assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
+    np.savez(data, x=np.ones((3, 8), np.float32))
+    asked = ["exec", str(folder), "--data", str(data)]
+    assert run([*asked, "-o", str(folder / "y.npz")]) == 2
+    assert "y.npz: lies in" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="lies in"):
+        burnish.execute(folder, data=data, output=folder / "y.npz")
+    assert run(asked) == 0
 
 
 def test_what_the_library_keeps_is_listed(

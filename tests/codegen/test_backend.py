@@ -69,7 +69,10 @@ def test_a_target_names_its_back_end_and_its_device() -> None:
 def test_an_unknown_back_end_is_named_with_those_there_are() -> None:
     with pytest.raises(UsageError, match="'cuba' is no back end of burnish") as found:
         runner_for("cuba: sm_90")
-    assert found.value.hint == "did you mean 'cuda'? known: cpu, cuda, numpy, sm_100, sm_80, sm_90"
+    assert (
+        found.value.hint
+        == "did you mean 'cuda'? known: cpu, cuda, neon, numpy, sm_100, sm_80, sm_90"
+    )
 
 
 def test_code_calls_tensors_by_what_they_are_to_it() -> None:

@@ -11,6 +11,7 @@ from burnish.codegen.place import BuiltPlan
 from burnish.core.errors import UsageError
 from burnish.rewrite.static import static
 from burnish.runtime.load import LoadedModel
+from burnish.runtime.plan import TensorLook
 from codegen.models import built, model, opened, reference, weights
 
 ROWS = 11
@@ -26,10 +27,15 @@ def loaded(text: str, folder: Path) -> tuple[BuiltPlan, LoadedModel]:
     return made, opened(made, fixed, folder)
 
 
+def looks(made: BuiltPlan) -> list[TensorLook]:
+    """Return what is looked at when a plan runs."""
+    return [look for step in made.plan.kernel_steps for look in step.looks]
+
+
 @pytest.mark.parametrize("ids", [(0, 5, 10), (-1, -11, 3)])
 def test_every_index_of_a_table_is_taken(tmp_path: Path, ids: tuple[int, ...]) -> None:
     made, compiled = loaded(LOOK_UP, tmp_path / "c")
-    assert made.plan.indices == {"ids": ROWS}
+    assert looks(made) == [TensorLook("ids", "ids", "place", ROWS)]
     feeds = {"ids": np.array(ids)}
     with compiled:
         found = compiled.run(feeds)["y"]
@@ -50,7 +56,7 @@ def test_an_input_that_points_elsewhere_is_refused(tmp_path: Path, wrong: int) -
 @pytest.mark.parametrize("wrong", [11, 2**20, 2**31, -(2**31)])
 def test_a_computed_place_that_does_not_exist_is_refused(tmp_path: Path, wrong: int) -> None:
     made, compiled = loaded(COMPUTED, tmp_path / "c")
-    assert [dict(step.places) for step in made.plan.kernel_steps if step.places] == [{"same": ROWS}]
+    assert looks(made) == [TensorLook("same", "same", "place", ROWS)]
     right = {"a": np.array([1, -2, 2]), "b": np.array([0, 4, 1])}
     with compiled:
         found = compiled.run(right)["y"]
@@ -96,7 +102,7 @@ def test_places_that_always_exist_are_not_looked_at(tmp_path: Path, text: str) -
     whole = f"""always (int64[3] a, float[3, 11] x, float[11] r) => (float[3, 16] y)
     {{ {text} [look] y = Gather(table, i) }}"""
     fixed = static(model(whole, {**TABLE, **known}), {})
-    assert not any(step.places for step in built(fixed).plan.kernel_steps)
+    assert not looks(built(fixed))
 
 
 def test_text_may_be_fed(tmp_path: Path) -> None:

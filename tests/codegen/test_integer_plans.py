@@ -76,21 +76,37 @@ convolved (uint8[1, 8, 6, 6] x) => (uint8[1, 16, 6, 6] y)
 """
 
 
-def test_a_quantised_convolution_multiplies_bytes_by_fours(tmp_path: Path) -> None:
+SEQUENCE = """
+sequence (uint8[1, 8, 40] x) => (uint8[1, 16, 40] y)
+<float step = {0.02}, uint8 zero = {120}, float out = {0.6}, int8 none = {0}>
+{
+    a = QLinearConv(x, step, zero, narrow, step, none, out, zero)
+    y = QLinearConv<pads = [1, 1]>(a, step, zero, filters, step, none, out, zero)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "around"), [(CONVOLVED, (6, 6)), (SEQUENCE, (40,))], ids=["image", "sequence"]
+)
+def test_a_quantised_convolution_multiplies_bytes_by_fours(
+    text: str, around: tuple[int, ...], tmp_path: Path
+) -> None:
     rng = np.random.default_rng(0)
-    sizes = {"narrow": (16, 8, 1, 1), "filters": (16, 16, 3, 3)}
+    ones, threes = (1 for _ in around), (3 for _ in around)
+    sizes = {"narrow": (16, 8, *ones), "filters": (16, 16, *threes)}
     held = {name: rng.integers(-128, 128, size, dtype=np.int8) for name, size in sizes.items()}
     options = PlanOptions(HERE, Predicted(HERE))
-    made = plan(prepare(model(CONVOLVED, held), {}), options)
+    made = plan(prepare(model(text, held), {}), options)
     assert not made.plan.ort_steps
     assert "burnish.dot4" in "".join(made.kernels.values())
-    found = onnx_files.interface(model(CONVOLVED, held))
+    found = onnx_files.interface(model(text, held))
     about = dataclasses.replace(ABOUT, inputs=found.inputs, outputs=found.outputs)
     write(tmp_path / "c", about, [made], HERE)
-    feeds = {"x": rng.integers(0, 256, (1, 8, 6, 6), dtype=np.uint8)}
+    feeds = {"x": rng.integers(0, 256, (1, 8, *around), dtype=np.uint8)}
     with open_folder(tmp_path / "c", threads=1) as loaded:
         given = loaded.run(feeds)["y"].astype(np.int32)
-    expected = reference(model(CONVOLVED, held), feeds)["y"].astype(np.int32)
+    expected = reference(model(text, held), feeds)["y"].astype(np.int32)
     assert np.abs(given - expected).max() <= 1
     assert (given != expected).mean() <= 0.05
 

@@ -179,7 +179,7 @@ def test_rows_that_are_longer_than_the_sequence_are_refused_as_onnx_runtime_does
 ) -> None:
     case = Case("LSTM", lengths=(2, 5))
     fixed = static(case.model(), {})
-    (name,) = built(fixed).plan.lengths
+    (name,) = {look.tensor for step in built(fixed).plan.kernel_steps for look in step.looks}
     feeds = {**case.feeds(), name: np.array(wrong, np.int32)}
     with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument):
         by_onnxruntime(case, feeds)
@@ -188,6 +188,24 @@ def test_rows_that_are_longer_than_the_sequence_are_refused_as_onnx_runtime_does
     odd = next(each for each in wrong if not 0 <= each <= 5)
     assert told.value.problem == f"input {name!r} holds {odd}, and the sequence has 5 steps"
     assert told.value.hint == "feed whole numbers from 0 to 5"
+
+
+@pytest.mark.parametrize(("fed", "holds"), [((1, 3), 6), ((-1, 2), -2)])
+def test_computed_rows_that_are_longer_than_the_sequence_are_refused(
+    fed: tuple[int, int], holds: int, tmp_path: Path
+) -> None:
+    text = """c (float[5,2,3] x, int32[2] half) => (float[5,1,2,4] y)
+    { rows = Add(half, half) y = GRU <hidden_size = 4> (x, w, r, , rows) }"""
+    given = model(text, weights(("w", (1, 12, 3)), ("r", (1, 12, 4))))
+    fixed = static(given, {})
+    x = np.ones((5, 2, 3), np.float32)
+    with opened(built(fixed), fixed, tmp_path / "f") as loaded:
+        for right in ((1, 2), (0, 2)):
+            loaded.run({"x": x, "half": np.array(right, np.int32)})
+        with pytest.raises(UsageError) as told:
+            loaded.run({"x": x, "half": np.array(fed, np.int32)})
+    assert told.value.problem == f"computed 'rows' holds {holds}, and the sequence has 5 steps"
+    assert told.value.hint == "feed what makes whole numbers from 0 to 5 of it"
 
 
 def test_known_rows_that_are_longer_than_the_sequence_stay_with_who_refuses_them() -> None:

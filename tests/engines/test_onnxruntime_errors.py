@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -140,6 +141,72 @@ def test_too_little_memory_is_the_machines_lack() -> None:
     assert isinstance(error, MissingCapabilityError)
     assert error.problem.startswith("m.onnx: not enough memory to load or run it (")
     assert "--shape" in error.hint
+
+
+LAMBDA = (
+    "Exception during initialization: /a/text/string_normalizer.cc:235 "
+    "onnxruntime::StringNormalizer::Locale::Locale(const std::string&)::<lambda()> "
+)
+
+
+def test_a_locale_that_is_not_installed_is_the_machines_lack() -> None:
+    error = explain(
+        RuntimeError(f"{LAMBDA}Failed to construct locale with name:de_DE.UTF-8:no"), MODEL
+    )
+    assert isinstance(error, MissingCapabilityError)
+    assert error.problem == (
+        "m.onnx: its operators on text need the locale de_DE.UTF-8, which is not installed here"
+    )
+    assert error.hint == "install it: localedef -i de_DE -f UTF-8 de_DE.UTF-8"
+
+
+def test_a_place_in_a_lambda_of_the_source_is_left_out() -> None:
+    assert shortened(f"{LAMBDA}It is odd") == "Exception during initialization: It is odd"
+
+
+NAMELESS = "(bfloat16[2] x) => (bfloat16[2] y) { y = Erf(x) }"
+
+
+def test_a_node_without_a_name_is_not_called_by_it(stored: Stored) -> None:
+    error = refused(stored(NAMELESS, head=HEAD.format(ir=10, opset=21)))
+    assert "Erf(13) has no implementation for these element types" in error.problem
+
+
+def test_commands_hold_a_path_with_spaces_together() -> None:
+    error = explain(RuntimeError("it is odd"), StoredModel(Path("my model.onnx"), "m"))
+    assert error.hint == "see what it is with `burnish model show 'my model.onnx'`"
+
+
+def test_a_model_as_text_says_how_to_make_it_binary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = tmp_path / "it's.textproto"
+    onnx.save(onnx.parser.parse_model(f"{HEAD.format(ir=8, opset=17)}{RELU}"), text)
+    error = refused(StoredModel(text, "text"))
+    assert error.problem == f"{text}: is a model as text, which ONNX Runtime does not read"
+    start, _, command = error.hint.partition(" -c ")
+    assert start == "make it binary: python"
+    subprocess.run([sys.executable, "-c", *shlex.split(command)], check=True)
+    ENGINES["onnxruntime-cpu"].open(
+        StoredModel(tmp_path / "it's.onnx", "b"), EngineOptions()
+    ).close()
+
+
+RELU = "(float[2] x) => (float[2] y) { [one] y = Relu(x) }"
+SHARED = "(float[2] x) => (float[2] y) { [one] a = Relu(x) [one] y = Neg(a) }"
+
+
+def test_nodes_of_one_name_say_how_to_name_them(stored: Stored, tmp_path: Path) -> None:
+    model = stored(SHARED, head=HEAD.format(ir=8, opset=17))
+    error = refused(model)
+    start, _, command = error.hint.partition(": ")
+    assert start == "give each node a name of its own"
+    command = command.replace("burnish", f"{sys.executable} -m burnish", 1)
+    subprocess.run(shlex.split(command), check=True, cwd=tmp_path, capture_output=True)
+    ENGINES["onnxruntime-cpu"].open(
+        StoredModel(tmp_path / "tiny_loadable.onnx", "b"), EngineOptions()
+    ).close()
 
 
 def test_a_mistake_of_ours_is_not_explained_away() -> None:

@@ -107,3 +107,16 @@ def test_an_index_into_another_input_stays_inside_it() -> None:
     """
     arrays = make(model_from(text), bindings={"n": 50, "points": 3}).arrays
     assert set(arrays["index"].flat) == {0, 1, 2}
+
+
+POSITIONS = """
+<ir_version: 10, opset_import: ["" : 20]>
+g (int64[n] index, int64[n] position_ids, float[rows, 4] hidden) => (float[n, 4] y)
+{ a = Gather(hidden, index) b = Gather(hidden, position_ids) y = Add(a, b) }
+"""
+
+
+def test_an_index_into_a_table_without_rows_is_made_all_the_same() -> None:
+    arrays = make(model_from(POSITIONS), bindings={"n": 3, "rows": 0}).arrays
+    assert set(arrays["index"].flat) == {0}
+    assert set(arrays["position_ids"].flat) == {0}

@@ -104,8 +104,11 @@ def test_a_cpu_is_recognised_by_its_flags() -> None:
     wide = ("avx2", "fma", "avx512f", "avx512bw", "avx512vl")
     assert cpu_entry(wide) == "x86-avx512"
     assert cpu_entry((*wide, "clzero")) == "x86-zen4"
+    assert cpu_entry((*wide, "clzero", "avx512_vp2intersect")) == "x86-zen5"
+    assert cpu_entry((*wide, "avx512_vp2intersect")) == "x86-avx512"
     assert cpu_entry(wide[:3]) == "x86-avx2"
-    assert cpu_entry(("asimd",)) is None
+    assert cpu_entry(("asimd", "asimddp")) == "arm-neoverse-n1"
+    assert cpu_entry(("altivec",)) is None
 
 
 def test_what_is_known_of_a_cpu_is_for_its_usable_cores() -> None:

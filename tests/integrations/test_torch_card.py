@@ -10,6 +10,7 @@ from torch import nn
 from torch._dynamo.utils import counters
 
 from burnish.codegen.cached import ModelSource, compiled_for
+from burnish.core.existing import EarlierRunError
 from burnish.integrations import torch_backend, torch_graph, torch_opened
 from burnish.integrations.torch_backend import backend, graph_breaks, graphs
 from burnish.runtime.cuda import runner
@@ -60,6 +61,26 @@ def test_an_index_that_is_none_is_no_result() -> None:
     torch.testing.assert_close(run(x), module(x))
     with pytest.raises(RuntimeError, match="holds an index outside of 10 entries"):
         run(x + 1)
+
+
+def test_a_computed_index_that_is_none_is_an_error_of_the_next_call() -> None:
+    table = nn.Embedding(10, 16).eval()
+    run = torch.compile(lambda x: table(x * x), backend=backend)
+    x = torch.tensor([[1, 2, 3]])
+    torch.testing.assert_close(run(x), table(x * x))
+    run(x + 1)
+    with pytest.raises(EarlierRunError, match="held 16 in an earlier run of this model"):
+        run(x)
+    torch.testing.assert_close(run(x), table(x * x))
+
+
+def test_dividing_by_0_is_no_error_as_it_is_none_on_cards() -> None:
+    run = torch.compile(lambda n, d: torch.where(d != 0, n // d, 0) + n // (n - d), backend=backend)
+    n, d = torch.tensor([9, 8, 7]), torch.tensor([2, 5, 3])
+    torch.testing.assert_close(run(n, d), n // d + n // (n - d))
+    for _ in range(2):
+        found = run(n, torch.tensor([0, 8, 3]))
+        assert found.tolist() == [1, 1, 2 + 7 // 4]
 
 
 def test_what_has_no_kernel_is_left_to_pytorch_with_the_operator() -> None:

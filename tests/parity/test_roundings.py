@@ -87,6 +87,29 @@ def test_what_does_not_overflow_as_the_reference_does_is_held_to_the_truth() -> 
     np.testing.assert_array_equal(found, [1.0, np.nan, np.nan])
 
 
+@pytest.mark.parametrize(("kind", "beyond"), [(np.float32, 5e103), (np.float16, 1e5)])
+def test_what_is_beyond_a_type_is_infinite_in_it_whatever_the_reference_gave(
+    kind: type[np.floating], beyond: float
+) -> None:
+    truth, written = np.array([beyond, -beyond, beyond, 2.0]), np.array([3.0, 3.0, 3.0, 3.0], kind)
+    found = _overflowing_alike(truth, written, np.array([np.inf, -np.inf, -np.inf, np.inf], kind))
+    np.testing.assert_array_equal(found, [np.inf, -np.inf, beyond, 2.0])
+
+
+TIED = """<ir_version: 10, opset_import: ["" : 20]> g (float[n] x) => (float[1] y)
+<int64[1] one = {1}>
+{ s = Sigmoid(x)  top, place = TopK(s, one)  chosen = Gather(x, place)  y = Exp(chosen) }"""
+
+
+def test_a_tie_may_fall_where_exp_overflows_as_the_truth_does(tmp_path: Path) -> None:
+    model = stored(_stored(tmp_path / "tied.onnx", TIED))
+    again = replace(model, onnx=_stored(tmp_path / "again.onnx", TIED))
+    # in f32 both scores are one, and the first is taken; in truth the second is the larger
+    feeds = Feeds({"x": np.array([30.0, 600.0], np.float32)}, {"n": 2})
+    swapped = Feeds({"x": np.array([600.0, 30.0], np.float32)}, {"n": 2})
+    assert verify(judge(model), JudgedSubject(again), [feeds, swapped]).passed
+
+
 SHARES = """<ir_version: 10, opset_import: ["" : 20]> g (float[n, 6] x) => (float[n, 6] y)
 <int64[1] last = {-1}> { e = Exp(x)  s = ReduceSum(e, last)  y = Div(e, s) }"""
 

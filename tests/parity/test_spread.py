@@ -94,3 +94,8 @@ def test_the_farthest_of_many_slices_may_be_farther_than_a_single_one() -> None:
     wrong = noise.copy()
     wrong[:, 753] = 2.5e-3
     assert spread(wrong, truth).beyond(spread(noise, truth), spread(truth, truth), 1.75).ratio > 1
+
+
+def test_errors_whose_squares_no_type_holds_are_large_and_no_warning() -> None:
+    found = spread_of(np.array([1e260, 0.0]), np.array([1e260, 1.0]), 1e260)
+    assert 1e149 < found.whole < np.inf

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from burnish.analyze.advise import Advice
 from burnish.analyze.diagnosis import Diagnosis, Idle, KernelTime, Launches
 from burnish.report.diagnosed import Number, diagnosed
+from burnish.study.shown.diagnosis import first_lines
 
 US = 1e-6
 
@@ -23,6 +26,12 @@ def test_on_a_host_the_third_number_is_the_operator_that_takes_most() -> None:
         Number("at work", "60.0 %", "60.0 µs"),
         Number("MatMul", "40.0 %", "40.0 µs, 12×"),
     )
+
+
+def test_what_is_not_seen_beside_recording_it_has_no_share() -> None:
+    unseen = replace(found(), busy_s=0.0)
+    assert diagnosed(unseen).numbers == (Number("an inference", "100 µs"),)
+    assert [*first_lines(unseen)] == ["It waits.", "100 µs an inference"]
 
 
 def test_on_a_device_it_is_the_idle_time_with_its_reasons() -> None:

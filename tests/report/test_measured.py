@@ -25,6 +25,16 @@ def test_every_subject_has_a_row_also_one_that_failed() -> None:
     assert table.rows[3][4].detail == "the model has no PyTorch source; see burnish export"
 
 
+def test_of_one_model_rows_are_called_by_their_engines() -> None:
+    found = bench()
+    alone = replace(found, measurements=found.measurements[1:], comparisons=())
+    table = measured.latency_table(alone)
+    assert column(table, "subject") == ["onnxruntime-cpu", "openvino", "torch-compile"]
+    assert f" All of {OPTIMIZED} on " in table.remark
+    one = replace(alone, measurements=found.measurements[1:2])
+    assert column(measured.latency_table(one), "subject") == [OPTIMIZED], "there is one engine"
+
+
 def test_parity_stands_in_the_row_of_the_time() -> None:
     doubted = replace(bench(), parity={f"{OPTIMIZED} openvino": ParityMark(False, 0.5)})
     table = measured.latency_table(doubted)

@@ -6,10 +6,18 @@ import pytest
 
 from burnish.bench.compare import compare
 from burnish.bench.measure import ParityMark
+from burnish.core import units
 from burnish.parity.report import VerifyReport
 from burnish.report.record import RunReport
 from burnish.report.table import Tone
-from burnish.report.verdict import findings, headline, interval, like_for_like, speed
+from burnish.report.verdict import (
+    findings,
+    headline,
+    interval,
+    like_for_like,
+    same_results,
+    speed,
+)
 from burnish.rewrite.result import RewriteReport
 from sample_run import OPTIMIZED, ORIGINAL, bench, measurement, parity, sample_run
 
@@ -45,6 +53,19 @@ def test_no_speed_is_praised_when_the_results_differ() -> None:
     assert headline(report).tone is Tone.BAD
     assert [tone for tone, _ in answers(report)] == ["bad", "plain", "plain"]
     assert findings(report)[0].facts == "logits[0, 17, 402] is 0.94, not 1.25"
+
+
+def test_how_far_results_are_apart_is_what_the_table_of_tensors_says() -> None:
+    first, *others = parity().samples
+    diff = first.diffs[0]
+    meant = replace(diff, severity=0.9, max_abs=1e-9)  # nearer to what is allowed in real numbers
+    found = replace(parity(), samples=(replace(first, meant=(meant,)), *others))
+    said = same_results(replace(sample_run(), parity=found)).facts
+    assert said == same_results(sample_run()).facts
+    worst = parity().worst_run
+    assert worst is not None
+    assert f"worst tensor {worst.name}: {units.share(worst.severity)} of" in said
+    assert f"largest difference {units.error(worst.max_abs)}" in said
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,14 @@ def test_outputs_are_new_each_time(opened: Opened) -> None:
         np.testing.assert_array_equal(first, expected(vector(0)))
 
 
+def test_what_one_run_gives_the_next_may_take(opened: Opened) -> None:
+    with opened(built(SIZE)) as executable:
+        x = wanted = vector()
+        for _ in range(4):
+            x, wanted = executable.run({"x": x})["y"], expected(wanted)
+            np.testing.assert_array_equal(x, wanted)
+
+
 def test_a_prepared_call_reads_its_inputs_where_they_are(opened: Opened) -> None:
     with opened(built(SIZE)) as executable:
         x = vector()

@@ -202,14 +202,14 @@ def test_any_other_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_plan_of_another_version_is_refused(folder: Path) -> None:
     path = folder / PLAN
-    path.write_text(path.read_text().replace('"schema": 4', '"schema": 3'))
+    path.write_text(path.read_text().replace('"schema": 5', '"schema": 4'))
     write.write_sums(folder)
     with pytest.raises(ModelError) as found:
         load(folder)
     version = burnish.__version__
     assert (
         found.value.problem
-        == f"{folder}: was compiled by burnish {version} in form 3, and this is 4"
+        == f"{folder}: was compiled by burnish {version} in form 4, and this is 5"
     )
     assert found.value.hint == f"compile it again: burnish compile tiny.onnx -o {folder}"
 

@@ -67,6 +67,7 @@ def test_a_sound_plan_runs(folder: Path) -> None:
         )
 
 
+LOOK = {"name": "at", "kind": "place", "size": 9, "column": None, "told": True}
 CALLED = "with other tensors, or in another way, than it was compiled for"
 TENSORS: list[tuple[str, dict[str, Any], str]] = [
     ("a", {"shape": [-100]}, "tensor 'a' has a negative size"),
@@ -129,6 +130,9 @@ STEPS: list[tuple[int, dict[str, Any], str]] = [
     (0, {"outputs": ["b"]}, "step 0 writes what it is not given"),
     (0, {"outputs": ["a", "a"]}, "step 0 writes a tensor twice"),
     (0, {"outputs": []}, "step 0 reads 'a' before it is written"),
+    (0, {"looks": [{**LOOK, "tensor": "a"}]}, "step 0 looks at 'a', which is no such table"),
+    (0, {"looks": [{**LOOK, "tensor": "e"}]},
+     "step 0 uses 'e', which is no tensor of the plan"),
     (1, {"file": "plan.json"}, "step 1 is in 'plan.json', which is no file of the folder"),
     (1, {"file": "../c/part_0.onnx"},
      "step 1 is in '../c/part_0.onnx', which is no file of the folder"),
@@ -145,6 +149,18 @@ def test_a_step_must_be_one_that_the_code_is_for(
     folder: Path, number: int, change: dict[str, Any], finding: str
 ) -> None:
     assert changed(folder, lambda plan: plan["steps"][number].update(change)) == finding
+
+
+@pytest.mark.parametrize(("number", "shape"), [(0, [3]), (2, [2])])
+def test_what_a_kernel_tells_is_a_pair_that_it_writes(
+    folder: Path, number: int, shape: list[int]
+) -> None:
+    def change(plan: Json) -> None:
+        plan["tensors"]["a"].update(dtype="i64", shape=shape)
+        plan["steps"][number]["looks"] = [{**LOOK, "tensor": "a"}]
+
+    expected = f"step {number} tells in 'a', which is no pair that it writes"
+    assert changed(folder, change) == expected
 
 
 PLANS: list[tuple[dict[str, Any], str]] = [

@@ -10,7 +10,7 @@ import pytest
 
 from burnish.core.errors import ModelError, UsageError
 from burnish.store import layout, onnx_files
-from burnish.store.compiled import is_compiled, source_of
+from burnish.store.compiled import is_compiled, require_outside, source_of
 
 
 def folder(place: Path, text: str) -> Path:
@@ -63,3 +63,13 @@ def test_a_plan_that_cannot_be_read_is_named(tmp_path: Path, text: str) -> None:
     made = folder(tmp_path / "c", text)
     with pytest.raises(ModelError, match=r"plan\.json: does not tell what it was compiled from"):
         source_of(made)
+
+
+def test_nothing_else_is_written_into_a_compiled_folder(tmp_path: Path) -> None:
+    compiled = folder(tmp_path / "c", "{}")
+    for inside in (compiled / "y.npz", compiled / "deep" / "y.npz"):
+        with pytest.raises(UsageError, match=r"y.npz: lies in .*, a compiled model") as caught:
+            require_outside(inside)
+        assert caught.value.hint == f"choose another place with -o: {tmp_path / 'y.npz'}"
+    require_outside(compiled)
+    require_outside(tmp_path / "y.npz")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.bench.quiet import OPENING_S
-from burnish.study.clock import Clock, Overall, minutes
+from burnish.study.clock import Clock, Overall, TimeShare, minutes
 
 ORT, COMPILED = ("onnxruntime-cpu", "f32"), ("torch-compile", "f32")
 
@@ -118,3 +118,12 @@ def test_progress_tells_the_cell_and_the_time_that_is_left() -> None:
 
 def test_times_are_told_as_people_guess_them() -> None:
     assert (minutes(35.2), minutes(240.0)) == ("35 s", "4 min")
+
+
+def test_a_group_knows_of_what_it_has_a_share_where_others_have_one() -> None:
+    clock = Clock(None, usual_s=30.0, cells=8)
+    assert clock.whole_s == 240.0
+    assert Clock(100.0, usual_s=30.0, cells=8).whole_s == 100.0
+    assert TimeShare(60.0, clock.whole_s).others_s(59.0) == 240.0
+    assert TimeShare(240.0, clock.whole_s).others_s(238.0) is None, "it has all of it"
+    assert TimeShare(60.0).others_s(59.0) is None, "nobody knows"

@@ -11,6 +11,7 @@ import pytest
 
 from bench.simulation import NOISES, measurements
 from burnish.bench import machine
+from burnish.bench.fingerprint import machine_key
 from burnish.bench.gate import GateOutcome
 from burnish.bench.measure import SCHEMA, BenchReport, MachineState, Measurement, ParityMark
 from burnish.bench.subject import BenchOptions, BenchSubject
@@ -166,6 +167,19 @@ def test_a_folder_holds_one_baseline_for_each_machine(
     simulated(monkeypatch, {"now": 0.02})
     baseline(place, model)
     assert gate.answer(request).rows[0].outcome is GateOutcome.PASSED
+
+
+def test_a_verdict_never_replaces_the_baseline(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = simulated(monkeypatch, {"now": 0.02})
+    place = baseline(tmp_path / f"{machine_key(machine.here())}.json", model)
+    kept = place.read_bytes()
+    for given in (place, tmp_path):
+        with pytest.raises(UsageError, match="is the baseline itself, which would be lost") as no:
+            gate.answer(GateCommand(model, baseline=str(given), output=[place]))
+        assert no.value.hint == f"choose another place: -o {place.with_stem(f'{place.stem}_new')}"
+    assert (place.read_bytes(), asked) == (kept, [])
 
 
 def test_a_baseline_of_too_few_rounds_is_refused_before_anything_is_measured(

@@ -78,3 +78,19 @@ def test_a_sequence_that_is_read_in_steps_lies_channels_last(
 def test_images_of_bytes_lie_so_whatever_their_rows() -> None:
     assert layouts(images((1, 96, 112, 112), "u8"), lanes=16) == {"t0": (0, 2, 3, 1)}
     assert layouts(images((1, 24, 112, 112), "u8"), lanes=16) == {}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "channels", "found"),
+    [("u8", 32, {"t": (0, 2, 1)}), ("u8", 24, {}), ("i8", 32, {})],
+)
+def test_a_sequence_of_bytes_whose_channels_are_summed_lies_so_however_it_is_read(
+    dtype: str, channels: int, found: dict[str, tuple[int, ...]]
+) -> None:
+    text = f"""in x: {dtype}[1, {channels}, 100]
+const v: i8[8, {channels}, 3]
+out y
+t: {dtype}[n=1, c={channels}, l=100] = x[0, c, l]
+y: i32[n=1, k=8, l=98] = sum(c={channels}, a=3) i32(t[0, c, l + a]) * i32(v[k, c, a])"""
+    graph = parse(text, {"v": np.zeros((8, channels, 3), np.int8)})
+    assert layouts(graph, lanes=16) == found

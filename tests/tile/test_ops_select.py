@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import onnx_ir as ir
 import pytest
@@ -7,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError
+from burnish.operators.loops import ordering
 from burnish.rewrite.static import static
 from burnish.tile.lower import cover, lower
 from burnish.tile.reference import evaluate
 from tile.one_node import assert_as_runtime, lowered, numbers, one_node
+from tile_strategies import UNHURRIED
 
 
 @settings(deadline=None, max_examples=30)
@@ -58,6 +62,51 @@ def test_no_place_of_a_longer_row_is_lost_to_what_is_no_number(largest: int, cou
     none = [*range(0, 100, 7)]
     rest = [place for place in order if place not in none]
     assert places == (none + rest if largest else rest + none)
+
+
+@UNHURRIED
+@given(
+    length=st.integers(2, 700),
+    share=st.floats(0, 1),
+    largest=st.sampled_from([0, 1]),
+    axis=st.sampled_from([0, 1]),
+    seed=st.integers(0, 99),
+)
+def test_long_rows_are_ordered_in_parts_as_they_are_whole(
+    length: int, share: float, largest: int, axis: int, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    # few different numbers, so that many are equal, some infinite, some none
+    x = random.integers(-9, 9, (2, length)).astype("f4")
+    x[random.random(x.shape) < 0.02] = np.inf
+    x[random.random(x.shape) < 0.02] = np.nan
+    x = x if axis else x.T
+    count = 1 + int(share * (length - 1))
+    model = one_node(
+        "TopK", {"x": x}, {"k": np.array([count])}, outputs=("values", "places"),
+        results=("f4", "i8"), largest=largest, axis=axis,
+    )  # fmt: skip
+    nodes = list(static(ir.serde.deserialize_model(model), {}).graph)
+    whole = evaluate(lower(nodes, counts=True).graph, {"x": x})
+    with patch.multiple(ordering, PARTS=(4, 16, 64), WORTH_PAIRS=-(2**40)):
+        graph = lower(nodes, counts=True).graph
+        assert len(graph.ops) == (3 if length < 8 else 6)
+        found = evaluate(graph, {"x": x})
+    for name, array in whole.items():
+        np.testing.assert_array_equal(found[name], array)
+
+
+@pytest.mark.parametrize(("length", "count", "rows"), [(19_200, 64, 1), (8400, 300, 32)])
+def test_a_cut_compares_fewer_pairs(length: int, count: int, rows: int) -> None:
+    found = ordering.cut(length, count, rows)
+    assert found is not None
+    assert 3 * found.pairs < length**2
+    assert found.candidates >= count
+
+
+@pytest.mark.parametrize(("length", "count", "rows"), [(1000, 5, 1), (2000, 1990, 1), (200, 1, 1)])
+def test_where_little_is_saved_rows_are_left_whole(length: int, count: int, rows: int) -> None:
+    assert ordering.cut(length, count, rows) is None
 
 
 @pytest.mark.parametrize("read", [0, 1])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.tile.parse import parse
-from burnish.tile.ranges import ranges, unsure_places
+from burnish.tile.ranges import ranges
 from burnish.tile.reference import evaluate
 from tile_strategies import UNHURRIED
 
@@ -58,13 +58,3 @@ def test_nothing_lies_outside(body: str, fed: list[int]) -> None:
     low, high = range_of(body)
     assert low <= values.min()
     assert values.max() <= high
-
-
-def test_the_shortest_of_what_is_looked_up_counts() -> None:
-    text = (
-        "in a: i32[5]\nin x: f32[9]\nin z: f32[4]\nout y\n"
-        "p: i32[i0=5] = a[i0] + a[i0]\n"
-        "q: i32[i0=5] = modulo(a[i0], 4:i32)\n"
-        "y: f32[i0=5] = x[fetch(p[i0], 9)] + z[fetch(p[i0], 4)] + z[fetch(q[i0], 4)]"
-    )
-    assert unsure_places(parse(text, {})) == {"p": 4}

@@ -5,9 +5,11 @@ import numpy as np
 from burnish.tile.expr import Accumulated, Argument, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.index import Axis, at
-from burnish.tile.reference import evaluate
+from burnish.tile.parse import parse
+from burnish.tile.reference import evaluate, evaluate_op
 from burnish.tile.semantics import NestBuilder, Reduction, axes_for
 from burnish.tile.simplify import simplify
+from burnish.tile.steps.parts import cut
 
 F32 = "f32"
 
@@ -41,6 +43,20 @@ def test_a_long_sum_of_products_is_cut_and_stays_what_it_was() -> None:
     }
     found, wanted = evaluate(simple, inputs)["out"], evaluate(graph, inputs)["out"]
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_what_a_term_asks_of_its_place_is_cut_with_it() -> None:
+    graph = parse(
+        "in x: f32[4096]\nout s\ns: f32[i=3] = sum(k=4096) where(inside(0 <= i + k < 3000),"
+        " x[k | 5 <= k < 4090 else 2], f32(coordinate(2*k)))",
+        {},
+    )
+    first, second = cut(graph.ops[0], 4)
+    assert (first.shape, second.shape) == ((4, 3), (3,))
+    inputs = {"x": np.arange(4096, dtype=np.float32)}
+    parts = evaluate_op(first, inputs)
+    found = evaluate_op(second, {**inputs, first.output: parts})
+    np.testing.assert_allclose(found, evaluate(graph, inputs)["s"], rtol=1e-5)
 
 
 def test_cutting_twice_changes_nothing_more() -> None:

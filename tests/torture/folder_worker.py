@@ -40,6 +40,7 @@ def serve() -> None:
 def _guard(executable: Any) -> None:  # noqa: ANN401
     """Let every tensor end where a page begins that nobody may touch."""
     from burnish.codegen.cpu.trials.guarded import _FORBIDDEN, _protect
+    from burnish.runtime import output_memory
     from burnish.runtime.cpu import thread_pool
 
     def guarded(size: int, alignment: int = 64) -> Any:  # noqa: ANN401
@@ -61,7 +62,8 @@ def _guard(executable: Any) -> None:  # noqa: ANN401
         block[:] = dense.reshape(-1).view(np.uint8)
         return block.view(dense.dtype).reshape(dense.shape)
 
-    executable.aligned_bytes = thread_pool.aligned_bytes = guarded
+    for module in (executable, output_memory, thread_pool):
+        module.aligned_bytes = guarded
     executable.readable_beyond = copied
 
 

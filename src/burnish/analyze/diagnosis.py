@@ -69,6 +69,11 @@ class Diagnosis:
         return seconds_s / self.wall_s if self.wall_s else 0.0
 
     @property
+    def is_unseen(self) -> bool:
+        """Return whether work is so short that nothing of it is left beside recording it."""
+        return self.idle is None and not self.busy_s and bool(self.kernels)
+
+    @property
     def is_idle(self) -> bool:
         """Return whether a device does nothing for so long that its work is not what counts."""
         return self.idle is not None and self.share(self.idle.total_s) > _IDLE
@@ -210,6 +215,8 @@ def _sentence(found: Diagnosis) -> str:
 
 
 def _state(found: Diagnosis) -> str:
+    if found.is_unseen:
+        return "no node takes longer than recording it does"
     if found.idle is None:
         return f"at work for {units.share(found.share(found.busy_s))} of the time"
     idle_share = found.share(found.idle.total_s)

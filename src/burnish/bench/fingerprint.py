@@ -6,10 +6,15 @@ library on the same machine is what one compares, and what makes old figures sta
 
 from __future__ import annotations
 
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
 from burnish.bench.measure import MachineState
 from burnish.core.hashing import value_key
 
 _GIB = 2**30
+_PACKAGE = Path(__file__).parents[1]
 
 
 def machine_key(state: MachineState) -> str:
@@ -40,3 +45,12 @@ def environment_key(state: MachineState) -> str:
             "drivers": [gpu.driver for gpu in state.before.gpus],
         }
     )[:16]
+
+
+@lru_cache(maxsize=1)
+def code_key() -> str:
+    """Return the key of this very burnish: its sources, which change while it keeps its version."""
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -19,6 +19,10 @@ samples, `finished(row.id)` one cell with all of them, `newest(keys)` what is th
 Two cells may be compared pair by pair (`TimedBlock.round`, `TimedBlock.cycle`) only within one
 session.
 
+A second table, `rounds`, has what was finished of groups that are not: a row for each cell of each
+round, with the record of that round alone, and the key of the code that measured it (`code`). It is
+no record of what was found: a group's rows go when all its cells stand in `cells`.
+
 The file is in WAL mode: readers never wait, and a killed writer leaves the last finished state.
 Its `user_version` is the number of migrations it has had.
 """
@@ -28,11 +32,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from burnish.bench.begun import BegunGroup, joined
 from burnish.bench.cells import Finished, LedgerRow
 from burnish.bench.sound import finding
 from burnish.core import records
@@ -66,9 +71,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
                 json_extract(figures, '$.peak_memory_bytes') AS peak_memory_bytes, machine
             FROM cells ORDER BY id""",
     ),
+    (
+        """CREATE TABLE rounds (
+            id INTEGER PRIMARY KEY,
+            session TEXT NOT NULL, number INTEGER NOT NULL, task TEXT NOT NULL,
+            measured_at TEXT NOT NULL, code TEXT NOT NULL, record BLOB NOT NULL
+        )""",
+        "CREATE UNIQUE INDEX rounds_by_place ON rounds (session, number, task)",
+        "CREATE INDEX rounds_by_task ON rounds (task)",
+    ),
 )
 """Each brings a file one version further; what stands here is never edited, only followed."""
 
+_FORGET_FINISHED = """DELETE FROM rounds WHERE session NOT IN (
+    SELECT session FROM rounds AS begun WHERE NOT EXISTS (
+        SELECT 1 FROM cells WHERE cells.task = begun.task AND cells.measured_at >= begun.measured_at
+    )
+)"""
+"""Rounds of a group stay as long as one of its cells was not finished after them."""
+_HAS_ROUNDS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'rounds'"
 _COLUMNS = (
     "id", "task", "session", "measured_at", "status", "reason", "model", "model_key", "engine",
     "precision", "threads", "bindings", "machine", "environment", "baseline", "figures", "parity",
@@ -90,6 +111,8 @@ class Ledger:
         self.path = path
         self.damaged: set[int] = set()
         """The numbers of measurements that were asked for and cannot be read."""
+        self.damaged_groups: set[str] = set()
+        """The sessions of groups that were not finished, of which a round cannot be read."""
 
     def append(self, cells: Iterable[Finished]) -> None:
         """Add finished cells: all of them, or, if anything is in the way, none."""
@@ -99,6 +122,59 @@ class Ledger:
                 f"VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})",
                 [_values(cell) for cell in cells],
             )
+            connection.execute(_FORGET_FINISHED)
+
+    def append_round(self, number: int, parts: Iterable[Finished], *, code: str) -> None:
+        """Add one round of a group that is not finished: a part of each cell, or none at all."""
+        with self._raising(), closing(self._writable()) as connection, _at_once(connection):
+            connection.executemany(
+                "INSERT INTO rounds (session, number, task, measured_at, code, record) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                [
+                    (one.session, number, one.task.key, one.measured_at, code, _record(one))
+                    for one in parts
+                ],
+            )
+
+    def begun(self, *, task: str | None = None, code: str | None = None) -> tuple[BegunGroup, ...]:
+        """Return what was finished of groups that are not, the oldest first.
+
+        `task`: only of groups with this cell; `code`: only what this very code measured. A group
+        that is damaged is left out, and remembered in `damaged_groups`.
+        """
+        groups: dict[str, dict[int, list[tuple[bytes, str]]]] = {}
+        wanted = {
+            "session IN (SELECT session FROM rounds WHERE task = ?)": task,
+            "code = ?": code,
+        }
+        for session, number, record, key in self._read_rounds(wanted):
+            groups.setdefault(session, {}).setdefault(number, []).append((record, key))
+        found = (self._begun(session, rounds) for session, rounds in groups.items())
+        return tuple(one for one in found if one is not None)
+
+    def _begun(
+        self, session: str, rounds: Mapping[int, Sequence[tuple[bytes, str]]]
+    ) -> BegunGroup | None:
+        try:
+            parts = [_finished(*one) for number in sorted(rounds) for one in rounds[number]]
+            return BegunGroup(session, max(rounds) + 1, joined(parts))
+        except _SENSELESS:
+            self.damaged_groups.add(session)
+            return None
+
+    def _read_rounds(self, wanted: Mapping[str, str | None]) -> list[tuple[str, int, bytes, str]]:
+        if not self.path.exists():
+            return []
+        with self._raising(), self._reading() as connection:
+            # a file of an earlier version that nobody may write to has none
+            if not connection.execute(_HAS_ROUNDS).fetchone():
+                return []
+            given = {words: value for words, value in wanted.items() if value is not None}
+            where = f" WHERE {' AND '.join(given)}" if given else ""
+            return connection.execute(
+                f"SELECT session, number, record, task FROM rounds{where} ORDER BY id",
+                [*given.values()],
+            ).fetchall()
 
     def rows(
         self,
@@ -284,9 +360,12 @@ def _values(cell: Finished) -> tuple[Any, ...]:
         None, task.key, cell.session, cell.measured_at, cell.status, cell.reason, cell.model,
         task.model_key, task.engine, task.precision, task.options.get("threads"),
         _json(task.bindings), task.machine, task.environment, int(cell.baseline),
-        _json(cell.figures), _json(cell.parity), _json(cell.notes),
-        zlib.compress(_json(cell).encode()),
+        _json(cell.figures), _json(cell.parity), _json(cell.notes), _record(cell),
     )  # fmt: skip
+
+
+def _record(cell: Finished) -> bytes:
+    return zlib.compress(_json(cell).encode())
 
 
 def _json(value: Any) -> str:  # noqa: ANN401  (any record)

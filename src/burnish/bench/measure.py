@@ -102,6 +102,8 @@ class Measurement:
     """The type that was asked for: `f16`, `i8` …; empty: the model as it is."""
     measured_at: str = ""
     """ISO 8601, UTC; empty: within the benchmark whose report holds it."""
+    cut_off: bool = False
+    """Its group was ended before the last round: these are the rounds that were finished."""
 
     @property
     def samples_s(self) -> tuple[float, ...]:

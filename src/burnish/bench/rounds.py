@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from burnish.bench.aim import FEWEST_BLOCKS, block_levels, said_enough, until_visible
+from burnish.bench.begun import EarlierRounds
 from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.measure import ParityMark, Placed, ProcessStart, TimedBlock
 from burnish.bench.subject import BenchOptions, WarmedUp, Worker, WorkerFailedError
@@ -39,6 +40,8 @@ MOST_CALLS = 500
 Start = Callable[[str], Worker]
 Judge = Callable[[str, Placed, Arrays], ParityMark]
 """Says whether what a subject computed in its worker is right."""
+Keep = Callable[[int, Sequence[str]], None]
+"""Told the number of each finished round, and who took part in it."""
 
 
 class Rounds:
@@ -63,7 +66,9 @@ class Rounds:
         self._missing = until_visible(self._baseline, options.visible)
         self._clock = clock
         self._progress = progress
-        self._dice = random.Random(options.seed)
+        self._first = 0
+        self._keep: Keep = lambda _number, _took_part: None
+        self._dice = random.Random()
         self._workers: dict[str, Worker] = {}
         self._order: list[str] = []
         self._behind: dict[str, float] = {}
@@ -72,23 +77,40 @@ class Rounds:
         self._done = 0
         self._total = max(1, options.rounds * options.blocks * len(self.tallies))
 
+    def go_on(self, earlier: EarlierRounds, keep: Keep) -> None:
+        """Begin behind finished rounds of a benchmark that was ended; `keep` is told of others."""
+        self._first, self._keep = earlier.rounds, keep
+        self.tallies |= {
+            label: tally for label, tally in earlier.tallies.items() if label in self.tallies
+        }
+
     def run(self) -> None:
         """Run rounds until nobody needs more, as many as were asked for and the budget allows."""
         self._began = self._clock()
         last_s = 0.0
-        finished = 0
-        for number in range(self._options.rounds):
+        finished = self._first
+        for number in range(self._first, self._options.rounds):
             elapsed_s = self._elapsed_s()
             going_on = self._in_time(number, self._going_on(number))
             over = elapsed_s + last_s > self._options.budget_s
             if not going_on or (number >= FEWEST_ROUNDS and over):
                 break
             self._round(number, going_on)
+            self._keep(number, [label for label in going_on if self._took_part(label, number)])
             last_s = self._elapsed_s() - elapsed_s
             finished += 1
             self._foretell(finished)
         self._say_what_is_missing(finished)
         self._progress.step("bench", self._total, self._total, units.count(finished, "round"))
+
+    def _took_part(self, label: str, number: int) -> bool:
+        """Return whether a round has anything to tell of a subject: samples, or why there are none.
+
+        What the time did not reach is not said of it.
+        """
+        tally = self.tallies[label]
+        opened = bool(tally.launches) and tally.launches[-1].round == number
+        return opened or (tally.failure is not None and tally.status != "no time")
 
     @property
     def parity(self) -> dict[str, ParityMark]:
@@ -189,6 +211,8 @@ class Rounds:
 
     def _round(self, number: int, labels: list[str]) -> None:
         began_s = self._elapsed_s()
+        # whoever goes on with a later round draws what would have been drawn
+        self._dice.seed(f"{self._options.seed} {number}")
         try:
             self._start_all(labels)
             started_s = (self._elapsed_s() - began_s) / len(labels)

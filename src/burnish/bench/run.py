@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from burnish.bench import machine, malloc, quiet
+from burnish.bench.begun import EarlierRounds, Journal, apart
 from burnish.bench.compare import compare
 from burnish.bench.isolate import WorkerProcess, WorkerTerms
 from burnish.bench.measure import (
@@ -18,7 +19,7 @@ from burnish.bench.measure import (
     Measurement,
     Snapshot,
 )
-from burnish.bench.rounds import Judge, Rounds, Start
+from burnish.bench.rounds import Judge, Keep, Rounds, Start
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.bench.tally import SubjectTally
 from burnish.core.errors import UsageError
@@ -39,53 +40,86 @@ def bench(
     options: BenchOptions | None = None,
     *,
     judge: Judge | None = None,
-    rerun: str = "",
     progress: Progress = SILENT,
+    journal: Journal | None = None,
 ) -> BenchReport:
     """Return how fast each subject is, and how sure that is.
 
     Subjects that leave the number of threads open all get the same: the cores this process may
     use. `judge` is shown what each subject computed in the process that was timed. A subject
-    that fails has a row that says why.
+    that fails has a row that says why. `journal` is given each round as it is finished; what it
+    has of this benchmark is gone on with.
     """
     options = options or BenchOptions()
     _check(subjects, options)
     subjects = [_with_threads(subject) for subject in subjects]
-    keys = {path: onnx_files.content_key(path) for path in {one.model.onnx for one in subjects}}
-    before, began = machine.snapshot(), time.monotonic()
-    rounds = _gathered(subjects, feeds, options, judge, progress)
-    measurements = tuple(
-        _measurement(one, keys[one.model.onnx], feeds, rounds.tallies[one.label], options)
-        for one in subjects
-    )
-    baseline = options.baseline or subjects[0].label
-    return BenchReport(
-        baseline=baseline,
-        measurements=measurements,
-        comparisons=_comparisons(measurements, baseline),
-        machine=_machine(subjects, before, time.monotonic() - began),
-        seed=options.seed,
-        inputs_key=arrays_key(feeds.arrays),
-        notes=(*feeds.notes, *rounds.notes),
-        rerun=rerun,
-        parity=rounds.parity,
-    )
-
-
-def _gathered(
-    subjects: Sequence[BenchSubject],
-    feeds: Feeds,
-    options: BenchOptions,
-    judge: Judge | None,
-    progress: Progress,
-) -> Rounds:
-    labels = [subject.label for subject in subjects]
-    start = _starter(subjects, feeds, options)
+    earlier = EarlierRounds() if journal is None else journal.earlier()
+    asked = _Asked(subjects, feeds, options, earlier)
     if busy := quiet.warning(options, len(subjects)):
         progress.step("machine", 1, 1, busy)
+    if earlier.note:
+        progress.step("resumed", 1, 1, earlier.note)
+    labels, start = [subject.label for subject in subjects], _starter(subjects, feeds, options)
     rounds = Rounds(labels, start, options, judge=judge, progress=progress)
+    if journal is not None:
+        rounds.go_on(earlier, asked.keeping(rounds, journal))
     rounds.run()
-    return rounds
+    return asked.compared(asked.report(rounds, labels))
+
+
+class _Asked:
+    """What was asked for, and when it was begun: what a report has beside the samples."""
+
+    def __init__(
+        self,
+        subjects: Sequence[BenchSubject],
+        feeds: Feeds,
+        options: BenchOptions,
+        earlier: EarlierRounds,
+    ) -> None:
+        self._subjects, self._feeds = subjects, feeds
+        self._options, self._earlier = options, earlier
+        self._keys = {
+            path: onnx_files.content_key(path) for path in {one.model.onnx for one in subjects}
+        }
+        self._inputs_key = arrays_key(feeds.arrays)
+        self._before, self._began = machine.snapshot(), time.monotonic()
+
+    def report(self, rounds: Rounds, chosen: Collection[str]) -> BenchReport:
+        """Return what was measured of some subjects; nothing is compared."""
+        options, feeds = self._options, self._feeds
+        state = _machine(self._subjects, self._before, time.monotonic() - self._began)
+        warnings = tuple(dict.fromkeys((*self._earlier.warnings, *state.warnings)))
+        return BenchReport(
+            baseline=options.baseline or self._subjects[0].label,
+            measurements=tuple(
+                _measurement(one, self._keys[one.model.onnx], feeds, rounds.tallies[one.label],
+                             options)
+                for one in self._subjects
+                if one.label in chosen
+            ),
+            comparisons=(),
+            machine=dataclasses.replace(state, warnings=warnings),
+            seed=options.seed,
+            inputs_key=self._inputs_key,
+            notes=(*feeds.notes, *rounds.notes, *filter(None, [self._earlier.note])),
+            parity={name: mark for name, mark in rounds.parity.items() if name in chosen},
+        )  # fmt: skip
+
+    def keeping(self, rounds: Rounds, journal: Journal) -> Keep:
+        """Return what keeps each round as it is finished."""
+
+        def keep(number: int, took_part: Collection[str]) -> None:
+            whole = self.report(rounds, took_part)
+            parts = tuple(apart(one, number) for one in whole.measurements)
+            journal.keep(number, dataclasses.replace(whole, measurements=parts))
+
+        return keep
+
+    def compared(self, report: BenchReport) -> BenchReport:
+        """Return a report of all subjects with the comparisons."""
+        found = _comparisons(report.measurements, report.baseline)
+        return dataclasses.replace(report, comparisons=found)
 
 
 def _check(subjects: Sequence[BenchSubject], options: BenchOptions) -> None:

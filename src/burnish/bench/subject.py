@@ -56,9 +56,9 @@ class BenchOptions:
     def budget_named(self) -> str:
         """Return the budget in words: a share of a larger one is said to be that."""
         seconds = f"{self.budget_s:.3g} s"
-        return (
-            f"the budget of {seconds}" if self.whole_budget_s is None else f"a share of {seconds}"
-        )
+        if self.whole_budget_s is None:
+            return f"the budget of {seconds}"
+        return f"a group's share of the budget, {seconds},"
 
     def budget_for(self, needed_s: float) -> int:
         """Return what the user would have to give, in seconds, for this to take so long."""

@@ -15,7 +15,8 @@ from burnish.cli import output
 from burnish.core import files
 from burnish.core.errors import UsageError
 from burnish.core.whole import whole
-from burnish.study.requests.apart import require_apart
+from burnish.store.compiled import require_outside
+from burnish.study.requests.apart import require_apart, targets
 from burnish.study.requests.option import Option, Positional, RequestField, fields
 
 R = TypeVar("R")
@@ -159,6 +160,8 @@ def built(request: type[R], context: click.Context) -> R:
     }
     asked = request(**written)
     require_apart(asked)
+    for target in targets(asked):
+        require_outside(target)
     return asked
 
 

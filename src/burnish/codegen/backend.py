@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from burnish.core.arrays import Array
 from burnish.core.backends import device_name
@@ -29,6 +29,9 @@ from burnish.tile.schedule import Schedule
 from burnish.tile.sending import sending_cost, sends
 from burnish.tile.workload import workload
 
+Looks = Literal["never", "runner", "kernel"]
+"""Who looks at computed numbers that kernels take as they come: a runner, in memory, or kernels of
+their own, which tell it what they found. Runners look at what is fed in either case."""
 Layouts = Mapping[str, tuple[int, ...]]
 """The order of a tensor's dimensions in memory, outermost first, where it is not its own."""
 
@@ -121,8 +124,8 @@ class Backend(Protocol):
     """Whether products of 8-bit integers are faster than those of the numbers they stand for."""
     repeats: bool = False
     """Whether its runner repeats steps along a sequence."""
-    looks: bool = False
-    """Whether its runner looks at computed places that may not exist."""
+    looks: Looks = "never"
+    """Who looks at numbers that its kernels take as they come, places for instance."""
     sends: bool = False
     """Whether its kernels send updates to computed places: `burnish.tile.sent`."""
     counts: bool = False

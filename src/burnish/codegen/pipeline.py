@@ -16,12 +16,14 @@ import onnx_ir as ir
 from burnish.codegen.backend import Backend
 from burnish.codegen.every_size import SizeLine
 from burnish.codegen.fitting import fitting
+from burnish.codegen.looks import LookedChain, LookedNests, LookRequest, looked, looked_chain
 from burnish.codegen.open_size import Sized, closed, opened, rows
 from burnish.codegen.place import BuiltPlan, CompiledRegion, Draft, PreparedModel, Repeated
 from burnish.codegen.regions import Region, border, regions
 from burnish.codegen.schedule import Predicted, Scheduler
 from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import BITS
+from burnish.infer.walk import bodies
 from burnish.rewrite.pipeline import optimize
 from burnish.rewrite.precision.pairs import products_of_bytes
 from burnish.rewrite.static import static
@@ -32,7 +34,7 @@ from burnish.store.graph_nodes import nodes_of
 from burnish.tile.graph import TileGraph
 from burnish.tile.lower import LoweringCoverage, cover, lower, named, operator, recurrence
 from burnish.tile.partition import Fusion
-from burnish.tile.ranges import unsure_places
+from burnish.tile.recurrence import Chain, Recurrence
 from burnish.tile.simplify import simplify
 
 PRODUCTS = frozenset({
@@ -151,8 +153,8 @@ def _sized(prepared: PreparedModel, name: str, options: PlanOptions) -> Sized:
         for value in graph.inputs
         if value.name and value.shape is not None
     }
-    nests = _simple(lower(region.nodes, counts=options.backend.counts).graph, options)
-    return Sized(nests, prepared.sizes[name], inputs)
+    lowered = lower(region.nodes, counts=options.backend.counts).graph
+    return Sized(_looked(region, lowered, options).simple, prepared.sizes[name], inputs)
 
 
 def _require_every_size(
@@ -202,49 +204,78 @@ def _scheduled(region: Region, number: int, options: PlanOptions) -> Iterator[Co
         return
     if not region.is_recurrent:
         lowered = lower(region.nodes, counts=options.backend.counts).graph
-        yield _grouped(region, lowered, options, options.scheduler)
+        yield _grouped(region, _looked(region, lowered, options), options, options.scheduler)
         return
     # a kernel of one step is no alternative to ONNX Runtime's of all: it is chosen as predicted
     scheduler = Predicted(options.backend, options.fusion)
     (node,) = region.nodes
     found = recurrence(node)
     if found.before.ops:
-        yield _grouped(region, found.before, options, scheduler)
+        yield _grouped(region, _plain(found.before, options), options, scheduler)
     for chain, each in enumerate(found.chains):
-        step = _grouped(region, each.body, options, scheduler)
+        step = _looked_chain(node, found, each, options)
+        built = _grouped(region, step.nests, options, scheduler)
         if each.condition:
-            yield dataclasses.replace(step, when=Condition(each.condition, each.holds))
+            yield dataclasses.replace(built, when=Condition(each.condition, each.holds))
             continue
         repeated = Repeated(
-            number, chain, found.times, each.strips, found.tensors, found.constants, each.lengths
-        )
-        yield dataclasses.replace(step, repeated=repeated)
+            number, chain, found.times, step.chain.strips, {**found.tensors, **step.tensors},
+            found.constants,
+        )  # fmt: skip
+        yield dataclasses.replace(built, repeated=repeated)
     if found.after is not None:
-        yield _grouped(region, found.after, options, scheduler)
+        yield _grouped(region, _plain(found.after, options), options, scheduler)
 
 
 def _grouped(
-    region: Region, lowered: TileGraph, options: PlanOptions, scheduler: Scheduler
+    region: Region, nests: LookedNests, options: PlanOptions, scheduler: Scheduler
 ) -> CompiledRegion:
     """Return a region's nests, or some of them, as groups."""
-    simple = _simple(lowered, options)
-    places = _unsure(region, simple) if options.backend.looks and not region.is_recurrent else {}
-    written = [op.output for op in simple.ops if op.output in places]
-    # whoever looks at them looks into memory
-    simple = dataclasses.replace(simple, outputs=tuple(dict.fromkeys((*simple.outputs, *written))))
-    groups = scheduler.partition(simple)
-    choices = scheduler.schedule(groups, simple)
-    return CompiledRegion(region, lowered, simple, groups, choices, places=places)
+    groups = scheduler.partition(nests.simple)
+    choices = scheduler.schedule(groups, nests.simple)
+    return CompiledRegion(
+        region, nests.lowered, nests.simple, groups, choices,
+        looks=None if options.backend.looks == "never" else nests.looks, own=nests.own,
+    )  # fmt: skip
 
 
-def _unsure(region: Region, simple: TileGraph) -> dict[str, int]:
-    """Return the tensors of the model that hold computed places which may not exist.
+def _plain(graph: TileGraph, options: PlanOptions) -> LookedNests:
+    """Return nests of which nothing is looked at."""
+    return LookedNests(graph, _simple(graph, options))
 
-    Places that nests compute for themselves (of a sampled image) are the nearest on purpose.
-    """
-    every = (value for node in region.nodes for value in (*node.inputs, *node.outputs))
-    own = {value.name for value in every if value is not None and not value.is_graph_input()}
-    return {name: size for name, size in unsure_places(simple).items() if name in own}
+
+def _looked(region: Region, graph: TileGraph, options: PlanOptions) -> LookedNests:
+    """Return nests that give out what is looked at, where somebody looks."""
+    if options.backend.looks == "never":
+        return _plain(graph, options)
+    values = _values(region.nodes)
+    told = values - _fed(region.nodes) if options.backend.looks == "kernel" else frozenset()
+    found = looked(graph, LookRequest(values, lambda each: _simple(each, options), told=told))
+    # between regions tensors of the model go by their names
+    return dataclasses.replace(found, own=found.own - values)
+
+
+def _looked_chain(
+    node: ir.Node, whole: Recurrence, chain: Chain, options: PlanOptions
+) -> LookedChain:
+    if options.backend.looks == "never":
+        return LookedChain(chain, _plain(chain.body, options), {})
+    values = {name for body in bodies(node) for name in _values(tuple(body))}
+    owner = next(value.name for value in node.outputs if value.name)
+    asked = LookRequest(values, lambda each: _simple(each, options), owner)
+    return looked_chain(whole, chain, asked)
+
+
+def _values(nodes: Sequence[ir.Node]) -> frozenset[str]:
+    """Return what nodes take and give."""
+    every = (value for node in nodes for value in (*node.inputs, *node.outputs))
+    return frozenset(value.name for value in every if value is not None and value.name)
+
+
+def _fed(nodes: Sequence[ir.Node]) -> frozenset[str]:
+    """Return the inputs of the model that nodes take."""
+    every = (value for node in nodes for value in node.inputs)
+    return frozenset(each.name for each in every if each and each.name and each.is_graph_input())
 
 
 def _simple(lowered: TileGraph, options: PlanOptions) -> TileGraph:

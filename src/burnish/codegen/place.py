@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from burnish.codegen.backend import Backend, EmittedKernel, Layouts, argument_roles
+from burnish.codegen.backend import Backend, EmittedKernel, Layouts
+from burnish.codegen.headers import header
 from burnish.codegen.regions import Region, cut
 from burnish.codegen.schedule import Choice
-from burnish.core import units
 from burnish.core.arrays import Array, Arrays
-from burnish.core.plain_text import plain
 from burnish.core.tensors import BITS
 from burnish.runtime.buffers import Uses, arena
 from burnish.runtime.plan import (
@@ -28,6 +27,7 @@ from burnish.runtime.plan import (
     Repeat,
     Step,
     Strip,
+    TensorLook,
 )
 from burnish.runtime.step_uses import uses
 from burnish.store.element_types import SHORT_NAMES
@@ -35,7 +35,6 @@ from burnish.tile.graph import TensorType, TileGraph, constant_type
 from burnish.tile.group import Group
 from burnish.tile.lower import constant, named, operator, tensor_type
 from burnish.tile.recurrence import TimeStrip
-from burnish.tile.text import nest_text, typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,11 @@ class CompiledRegion:
     """That its kernels run many times; None: once."""
     when: Condition | None = None
     """Where they run at all; None: always."""
-    places: Mapping[str, int] = field(default_factory=dict)
-    """Tensors of computed places that may not exist, and how many there are."""
+    looks: tuple[TensorLook, ...] | None = None
+    """What is looked at of its tensors, under the names that they have in it or, of what it sees
+    strips of, outside; None: nothing can be, and it tells which of its tensors hold indices."""
+    own: frozenset[str] = frozenset()
+    """Those of its outputs that are given out for a look only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,6 @@ class Repeated:
     """What kernels write strips of."""
     constants: Arrays
     """What they read strips of, and no kernel makes."""
-    lengths: str = ""
-    """The tensor that says how often for each row; empty: for each as often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,8 @@ class Draft:
         """Add a step for each kernel of a region, whose own tensors get a prefix."""
         assert region.simple is not None
         self._regions.append(region)
-        outside = {*region.simple.inputs, *region.simple.outputs}
+        outside = {*region.simple.inputs, *region.simple.outputs} - region.own
+        begin = len(self._steps)
         if region.repeated is not None:
             self._add_outside(region.repeated)
         every = zip(region.choices, region.kernels, strict=True)
@@ -175,6 +176,7 @@ class Draft:
             self._kernels[name] = kernel.named(name)
             self._requires |= dict.fromkeys(kernel.requires)
             self._add_step(name, choice, kernel, names, region)
+        self._add_looks(region, prefix, begin)
 
     def placed(self) -> BuiltPlan:
         """Return the plan, with places for all tensors."""
@@ -234,6 +236,7 @@ class Draft:
         repeat = _repeat(region, kernel)
         times = repeat.times if repeat else 1
         share = kernel.share * times
+        indices = {names[own]: size for own, size in kernel.indices.items()}
         self._steps.append(
             KernelStep(
                 kernel=name,
@@ -246,12 +249,26 @@ class Draft:
                 predicted_s=_part(choice.predicted_s, share),
                 predicted_bytes=_part(choice.predicted_bytes, share),
                 measured_s=_part(choice.measured_s, share),
-                indices={names[own]: size for own, size in kernel.indices.items()},
-                places={names[n]: region.places[n] for n in kernel.indices if n in region.places},
+                indices=indices if region.looks is None else {},
                 repeat=repeat,
                 when=region.when,
             )
         )
+
+    def _add_looks(self, region: CompiledRegion, prefix: str, begin: int) -> None:
+        """Let each of a region's steps look at what it writes, and the first at all else."""
+        written = {
+            name: number
+            for number, step in enumerate(self._steps[begin:], begin)
+            for name in step.outputs
+        }
+        for look in region.looks or ():
+            own = look.tensor in region.own
+            found = dataclasses.replace(look, tensor=prefix + look.tensor) if own else look
+            number = written.get(found.tensor, begin)
+            step = self._steps[number]
+            assert isinstance(step, KernelStep)
+            self._steps[number] = dataclasses.replace(step, looks=(*step.looks, found))
 
     def _add_outside(self, repeated: Repeated) -> None:
         """Add the tensors that repeated kernels see strips of."""
@@ -311,7 +328,7 @@ def _repeat(region: CompiledRegion, kernel: EmittedKernel) -> Repeat | None:
     if found is None or graph is None:
         return None
     strips = [_strip(found.strips.get(own), graph.tensors.get(own)) for own in kernel.arguments]
-    return Repeat(found.loop, found.chain, found.times, tuple(strips), found.lengths)
+    return Repeat(found.loop, found.chain, found.times, tuple(strips))
 
 
 def _strip(strip: TimeStrip | None, kind: TensorType | None) -> Strip | None:
@@ -351,36 +368,3 @@ def _values(graph: ir.Graph) -> Iterator[ir.Value]:
     yield from graph.inputs
     for node in graph:
         yield from node.outputs
-
-
-def header(choice: Choice, kernel: EmittedKernel, graph: TileGraph, backend: Backend) -> str:
-    """Return comment lines for a kernel; no part of what it is named and recognised by.
-
-    Names come from files that anybody may have written: one with a line break in it would put
-    what follows into the code.
-    """
-    lines = _lines(choice, kernel, graph, backend)
-    return "".join(f"{backend.comment} {plain(line)}\n" for line in lines)
-
-
-def _lines(
-    choice: Choice, kernel: EmittedKernel, graph: TileGraph, backend: Backend
-) -> Iterator[str]:
-    yield f"for {backend.target}: {', '.join(kernel.nodes)}"
-    for name, role in argument_roles(kernel.arguments, kernel.outputs).items():
-        kind = _kind(name, kernel, graph)
-        yield f"  {role} = {typed(name, kind)}{', packed' if name in kernel.packed else ''}"
-    yield from (f"  {nest_text(op)}" for op in choice.group.ops)
-    yield from (f"loops      {line}" for line in kernel.loops)
-    yield f"schedule   {choice.schedule}"
-    yield f"launch     {', '.join(f'{name} {n:,}' for name, n in kernel.launch.items())}"
-    if choice.predicted_s is not None and choice.predicted_bytes is not None:
-        moved = units.size(kernel.share * choice.predicted_bytes)
-        took = units.seconds(kernel.share * choice.predicted_s)
-        yield f"predicted  {took}, {moved} from and to memory"
-
-
-def _kind(name: str, kernel: EmittedKernel, graph: TileGraph) -> TensorType:
-    if name in kernel.packed:
-        return constant_type(kernel.packed[name])
-    return kernel.scratch[name] if name in kernel.scratch else graph.tensors[name]

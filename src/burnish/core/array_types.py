@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -17,13 +17,18 @@ _PARTS = re.compile(r"(?P<kind>float|int|uint|complex)(?P<rest>\d+(?:_e\dm\d\w*)
 
 def name_of(array: Array) -> str:
     """Return the short name of an array's element type; NumPy's own name where we have none."""
-    if array.dtype.kind in "OUST":
+    return _name(array.dtype)
+
+
+@lru_cache(maxsize=64)  # NumPy makes its name anew each time, and every call of a model asks
+def _name(dtype: np.dtype[np.generic]) -> str:
+    if dtype.kind in "OUST":
         return "str"
-    name = array.dtype.name
+    name = dtype.name
     if found := _PARTS.fullmatch(name):
         name = _OTHERS.get(name, _LETTERS[found["kind"]] + found["rest"].replace("_", ""))
     name = _OTHERS.get(name, name)
-    return name if name in BITS else str(array.dtype)
+    return name if name in BITS else str(dtype)
 
 
 @cache

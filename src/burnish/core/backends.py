@@ -32,7 +32,8 @@ class BackendEntry:
 
 BACKENDS: Mapping[str, BackendEntry] = {
     "cpu": BackendEntry(
-        "burnish.runtime.cpu.runner:RUNNER", "burnish.codegen.cpu.backend:open_cpu", repeats=True
+        "burnish.runtime.cpu.runner:RUNNER", "burnish.codegen.cpu.backend:open_cpu",
+        devices=("neon",), repeats=True,
     ),
     "cuda": BackendEntry(
         "burnish.runtime.cuda.runner:RUNNER", "burnish.codegen.gpu.backend:open_gpu",

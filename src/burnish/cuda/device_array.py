@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,15 @@ class DeviceArray:
         piece: dlpack.LentMemory,
         memory: tuple[Slot, Holder],
         stream: Stream | None,
+        look: Callable[[], None],
     ) -> None:
         self._driver = driver
         self._piece = piece
         self._slot, self._holder = memory
         self._stream = stream
         """In which it is written; None: it is done."""
+        self._look = look
+        """Raises if a run that is over was led to a place that does not exist."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -75,6 +79,7 @@ class DeviceArray:
             stream = self._driver.stream(LEGACY) if self._stream is None else self._stream
             self._driver.copy(found.ctypes.data, self.address, self.nbytes, stream)
             self._driver.synchronize(stream)
+            self._look()
         return found if dtype is None else found.astype(dtype)
 
     def __repr__(self) -> str:

@@ -24,6 +24,7 @@ LEGACY = 1
 """The number of the default stream, which some call 0."""
 
 NO_DEVICE, NO_MEMORY = "CUDA_ERROR_NO_DEVICE", "CUDA_ERROR_OUT_OF_MEMORY"
+NOT_READY = "CUDA_ERROR_NOT_READY"
 
 
 class DriverError(Exception):
@@ -147,6 +148,9 @@ class Driver(Protocol):
 
     def finish(self, event: Event) -> None:
         """Wait until an event was reached; one that never was in line is."""
+
+    def is_reached(self, event: Event) -> bool:
+        """Say whether an event was reached, without waiting."""
 
     def elapsed_s(self, start: Event, end: Event) -> float:
         """Return the seconds between two events that were reached."""

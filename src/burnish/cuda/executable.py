@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,6 +22,7 @@ from burnish.cuda.feeding import Feed, GivenInput
 from burnish.cuda.graphs import Addresses, Line, Memory
 from burnish.cuda.kernel import CubinKernel
 from burnish.cuda.loaded import LoadedKernels
+from burnish.cuda.looking import Looks
 from burnish.cuda.memory import Holder, Slot, SlotPool, aligned, enough_memory
 from burnish.cuda.plan import Buffer, DevicePlan, program_bytes
 from burnish.cuda.staging import Staging
@@ -61,7 +62,8 @@ class DeviceExecutable:
         self._own = driver.new_stream()
         self._staging = Staging(driver)
         self._inputs = _Block(driver, {name: plan.buffers[name] for name in plan.inputs})
-        self._outputs = _Block(driver, {name: plan.buffers[name] for name in plan.outputs})
+        self._outputs = _Block(driver, {name: plan.buffers[name] for name in plan.given})
+        self._looks = Looks(driver, plan)
         memory = Memory(self._arena, self._arena + shared, constants, lent or {})
         self._line = Line(driver, plan, loaded, memory)
 
@@ -79,6 +81,7 @@ class DeviceExecutable:
         are to be; None: on the card if an input is.
         """
         with at_work(self._driver, self._lock), ExitStack() as until_done:
+            self._looks.due()
             line = self._stream(stream)
             given = feeding.checked(feeds, self.plan, self._driver, line, until_done)
             inputs, _kept = self._placed(given, line)
@@ -90,7 +93,9 @@ class DeviceExecutable:
             if not on_card:
                 return {**self._fetched(outputs, line)}
             if stream is None:
-                self._driver.synchronize(line)
+                self._require_places(outputs, line)
+            else:
+                self._looks.later(outputs, line)
             written_in = None if stream is None else line
             return {**self._lent(outputs, (slot, holder), written_in)}
 
@@ -150,6 +155,7 @@ class DeviceExecutable:
         with at_work(self._driver, self._lock):
             self._driver.synchronize(self._own)
             self._line.close()
+            self._looks.close()
             self._staging.close()
             self._inputs.pool.close()
             self._outputs.pool.close()
@@ -182,10 +188,23 @@ class DeviceExecutable:
 
     def _fetched(self, places: Mapping[str, int], line: Stream) -> dict[str, Array]:
         """Return the outputs as arrays of the host."""
-        buffers = [self.plan.buffers[name] for name in self.plan.outputs]
+        found = self._arrays(self.plan.given, places, line)
+        self._looks.require(found)
+        named = zip(self._results, self.plan.outputs, strict=True)
+        return {result: found[name] for result, name in named}
+
+    def _require_places(self, places: Mapping[str, int], line: Stream) -> None:
+        """Wait until a run is done; raise if it was led to a place that does not exist."""
+        self._looks.require(self._arrays(tuple(self.plan.spans), places, line))
+
+    def _arrays(
+        self, names: Sequence[str], places: Mapping[str, int], line: Stream
+    ) -> dict[str, Array]:
+        """Return what lies in buffers on the card, once a stream has come so far."""
+        buffers = [self.plan.buffers[name] for name in names]
         found = [np.empty(buffer.shape, array_type(buffer.dtype)) for buffer in buffers]
-        self._staging.fetch([places[name] for name in self.plan.outputs], found, line)
-        return dict(zip(self._results, found, strict=True))
+        self._staging.fetch([places[name] for name in names], found, line)
+        return dict(zip(names, found, strict=True))
 
     def _lent(
         self, places: Mapping[str, int], memory: tuple[Slot, Holder], written_in: Stream | None
@@ -196,7 +215,7 @@ class DeviceExecutable:
         for result, name in zip(self._results, self.plan.outputs, strict=True):
             buffer = self.plan.buffers[name]
             piece = LentMemory(places[name], buffer.dtype, buffer.shape, device)
-            found[result] = DeviceArray(self._driver, piece, memory, written_in)
+            found[result] = DeviceArray(self._driver, piece, memory, written_in, self._looks.due)
         return found
 
     def _prepared(self, feeds: Feeds) -> _Prepared:
@@ -208,7 +227,7 @@ class DeviceExecutable:
             addresses = {**inputs, **self._outputs.addresses(slot)}
             prepared = _Prepared(addresses, (holder, kept, until_done.pop_all(), feeds))
             self._line.replay(addresses, self._own, self._own)
-            self._driver.synchronize(self._own)
+            self._require_places(addresses, self._own)
         return prepared
 
     @contextmanager
@@ -237,7 +256,7 @@ def at_work(driver: Driver, lock: threading.Lock) -> Iterator[None]:
 
 def needed_bytes(plan: DevicePlan, kernels: Mapping[str, CubinKernel]) -> int:
     """Return how much of the card's memory a plan takes, without constants."""
-    border = sum(aligned(plan.buffers[name].bytes) for name in (*plan.inputs, *plan.outputs))
+    border = sum(aligned(plan.buffers[name].bytes) for name in (*plan.inputs, *plan.given))
     return aligned(plan.arena_bytes) + program_bytes(plan, kernels) + border
 
 

@@ -61,7 +61,7 @@ class Line:
             for name, buffer in plan.buffers.items()
             if buffer.home in homes
         } | dict(memory.lent)
-        self._border = (*plan.inputs, *plan.outputs)
+        self._border = (*plan.inputs, *plan.given)
         self._graphs: OrderedDict[tuple[int, ...], _Captured] = OrderedDict()
         self._seen: OrderedDict[tuple[int, ...], None] = OrderedDict()
 

@@ -11,6 +11,7 @@ from burnish.core.errors import MissingCapabilityError
 from burnish.cuda.cublas import Cublas, open_cublas
 from burnish.cuda.driver import (
     NO_DEVICE,
+    NOT_READY,
     Device,
     DriverError,
     Event,
@@ -217,6 +218,16 @@ class NvidiaDriver:
     def finish(self, event: Event) -> None:
         """Wait until an event was reached; one that never was in line is."""
         self._call("cuEventSynchronize", event)
+
+    def is_reached(self, event: Event) -> bool:
+        """Say whether an event was reached, without waiting."""
+        try:
+            self._call("cuEventQuery", event)
+        except DriverError as error:
+            if error.name != NOT_READY:
+                raise
+            return False
+        return True
 
     def elapsed_s(self, start: Event, end: Event) -> float:
         """Return the seconds between two events that were reached."""

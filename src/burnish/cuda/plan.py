@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from burnish.core.existing import Wanted
 from burnish.core.tensors import BITS
 from burnish.cuda.kernel import CubinKernel
 
@@ -73,6 +74,14 @@ class DevicePlan:
     """The size of each symbolic dimension of the model."""
     results: tuple[str, ...] = ()
     """What the model calls its outputs, in their order; empty: as their buffers are called."""
+    spans: Mapping[str, Wanted] = field(default_factory=dict)
+    """What must be true before outputs are believed, by the buffer of two numbers that tells:
+    -1 - least, and greatest."""
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Return the buffers that a run leaves for who started it."""
+        return (*self.outputs, *self.spans)
 
     @property
     def kernel_steps(self) -> tuple[CubinStep, ...]:

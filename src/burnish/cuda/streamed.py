@@ -20,6 +20,7 @@ from burnish.cuda.driver import Driver, Event, Stream
 from burnish.cuda.executable import CardStepTime, Feeds, at_work
 from burnish.cuda.graphs import Line, Memory
 from burnish.cuda.loaded import LoadedKernels
+from burnish.cuda.looking import Looks
 from burnish.cuda.memory import aligned, enough_memory
 from burnish.cuda.plan import Copy, CubinStep, DevicePlan, program_bytes
 from burnish.cuda.timetable import Moved, TimedStep, timetable
@@ -69,6 +70,7 @@ class StreamedExecutable:
         self._driver = driver
         self._lock = threading.Lock()
         self._results = plan.results or plan.outputs
+        self._looks = Looks(driver, plan)
         self._work = work_of(plan)
         programs = aligned(program_bytes(plan, loaded.kernels))
         self.residency = _fitting(self._work, plan, limit_bytes - programs)
@@ -110,6 +112,7 @@ class StreamedExecutable:
                 self._run()
 
         run()
+        self._looks.require(self._arrays(self.plan.spans))
         return run
 
     def step_times(self, feeds: Feeds, *, warmup: int, runs: int) -> list[list[CardStepTime]]:
@@ -212,12 +215,20 @@ class StreamedExecutable:
             self._driver.synchronize(stream)
 
     def _given_out(self) -> dict[str, Array]:
+        """Return the outputs, whose places were found to exist."""
+        found = self._arrays(self.plan.given)
+        self._looks.require(found)
+        named = zip(self._results, self.plan.outputs, strict=True)
+        return {result: found[name] for result, name in named}
+
+    def _arrays(self, names: Iterable[str]) -> dict[str, Array]:
+        """Return what a run has given out, as arrays of their own."""
         found = {}
-        for result, name in zip(self._results, self.plan.outputs, strict=True):
+        for name in names:
             buffer = self.plan.buffers[name]
             array = np.empty(buffer.shape, array_type(buffer.dtype))
             ctypes.memmove(array.ctypes.data, self._pinned + self._host.offsets[name], array.nbytes)
-            found[result] = array
+            found[name] = array
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from burnish.store.stored import StoredModel
 _HEAD = re.compile(
     r"^\[ONNXRuntimeError\] : \d+ : \w+ : (?:Load model from .*? failed:)?", re.DOTALL
 )
-_SOURCE_LINE = re.compile(r"/\S+\.(?:cc|h|cu|cuh):\d+ .*?\) ")
+_SOURCE_LINE = re.compile(r"/\S+\.(?:cc|h|cu|cuh):\d+ .*?\)(?:::<lambda\(.*?\)>)? ")
 _UNREGISTERED = re.compile(r"Fatal error: (?P<op>\S+?)\(-?\d+\) is not a registered function/op")
 _NO_SUCH_OPERATOR = re.compile(
     r'In Node, \("(?P<node>.*?)", (?P<op>.*?), "(?P<domain>.*?)".*'
@@ -38,7 +39,11 @@ _OUT_OF_MEMORY = re.compile(
     r"failed to allocate|bad_alloc|bad allocation|out of memory|CUDA_ERROR_OUT_OF_MEMORY",
     re.IGNORECASE,
 )
+_LOCALE = re.compile(r"construct locale with name:\s*(?P<name>[^\s:]+)")
 _NOT_WRITTEN = re.compile(r"Failed to write")
+_NOT_BINARY = "Protobuf parsing failed"
+"""Of a file that we have read: we read models as text, too."""
+_SHARED_NAME = "two nodes with same node name"
 _EXTERNAL_DATA = re.compile(r"external (?:data|initializer)", re.IGNORECASE)
 _NODE_FAILED = re.compile(
     r"while running (?P<op>\S+) node\. Name:'(?P<node>.*?)' Status Message: (?P<reason>.*)",
@@ -81,9 +86,9 @@ def explain(error: Exception, model: StoredModel) -> BurnishError:
         if of_onnx and version is not None and int(version[1]) < _OLDEST_OPSET:
             return _too_old(path, match["op"], match["node"])
         return ModelError(
-            f"{path}: {match['op']} (node {match['node']!r}) has no implementation for these "
+            f"{path}: {match['op']}{_at(match['node'])} has no implementation for these "
             "element types",
-            hint=f"see the types with `burnish model show {path}`, "
+            hint=f"see the types with `{_show(path)}`, "
             "or run it on another engine that `burnish doctor` lists",
         )
     return _explain_file(text, model)
@@ -92,7 +97,7 @@ def explain(error: Exception, model: StoredModel) -> BurnishError:
 def _too_old(path: Path, op: str, node: str) -> ModelError:
     newer = path.with_stem(f"{path.stem}_newer")
     return ModelError(
-        f"{path}: {op} (node {node!r}) is of an opset before {_OLDEST_OPSET}, which is the first"
+        f"{path}: {op}{_at(node)} is of an opset before {_OLDEST_OPSET}, which is the first"
         " that ONNX Runtime has all operators of",
         hint='raise its opset: python -c "import onnx, onnx.version_converter as v;'
         f" onnx.save(v.convert_version(onnx.load('{path}'), 13), '{newer}')\"",
@@ -100,10 +105,9 @@ def _too_old(path: Path, op: str, node: str) -> ModelError:
 
 
 def _unknown_operator(file: str, op: str, *, node: str, opset: str) -> ModelError:
-    where = f" (node {node!r})" if node else ""
     since = f" in opset {opset}" if opset else ""
     return ModelError(
-        f"{file}: operator {op}{where} is not known to ONNX Runtime{since}",
+        f"{file}: operator {op}{_at(node)} is not known to ONNX Runtime{since}",
         hint="export the model without custom operators, "
         "or run it on another engine that `burnish doctor` lists",
     )
@@ -111,43 +115,73 @@ def _unknown_operator(file: str, op: str, *, node: str, opset: str) -> ModelErro
 
 def _explain_file(text: str, model: StoredModel) -> BurnishError:
     path = model.onnx
-    rewrite = f"write a loadable one: burnish optimize {path} -o {path.stem}_loadable.onnx"
+    lack = _lack(text, path)
+    if lack is not None:
+        return lack
+    hint = _remedy(text, path)
     if match := _IR_VERSION.search(text):
-        return ModelError(
-            f"{path}: has IR version {match['found']}, ONNX Runtime knows {match['known']} at most",
-            hint=rewrite,
+        problem = f"has IR version {match['found']}, ONNX Runtime knows {match['known']} at most"
+    elif match := _OPSET.search(text):
+        problem = (
+            f"uses opset {match['found']} of {match['domain']}, ONNX Runtime knows "
+            f"{match['known']} at most"
         )
-    if match := _OPSET.search(text):
-        return ModelError(
-            f"{path}: uses opset {match['found']} of {match['domain']}, ONNX Runtime knows "
-            f"{match['known']} at most",
-            hint=rewrite,
-        )
+    elif _NOT_BINARY in text:
+        problem = "is a model as text, which ONNX Runtime does not read"
+    elif _EXTERNAL_DATA.search(text):
+        problem = f"its external weights cannot be read ({shortened(text)})"
+    elif match := _NODE_FAILED.search(text):
+        problem = f"{match['op']}{_at(match['node'])} failed: {shortened(match['reason'])}"
+    else:
+        problem = f"ONNX Runtime cannot use it ({shortened(text)})"
+    return ModelError(f"{path}: {problem}", hint=hint)
+
+
+def _remedy(text: str, path: Path) -> str:
+    """Return what helps against a fault of a file."""
+    loadable = shlex.join(["burnish", "optimize", str(path), "-o", f"{path.stem}_loadable.onnx"])
+    if _IR_VERSION.search(text) or _OPSET.search(text):
+        return f"write a loadable one: {loadable}"
+    if _NOT_BINARY in text:
+        binary = f"import onnx; onnx.save(onnx.load({str(path)!r}), {path.stem + '.onnx'!r})"
+        return f"make it binary: python -c {shlex.quote(binary)}"
+    if _SHARED_NAME in text:
+        return f"give each node a name of its own: {loadable} --no-verify"
+    if _EXTERNAL_DATA.search(text):
+        return "put the weight files beside the model, under the names it was saved with"
+    if _NODE_FAILED.search(text):
+        return f"check that the inputs' sizes fit each other; `{_show(path)}` lists them"
+    return f"see what it is with `{_show(path)}`"
+
+
+def _lack(text: str, path: Path) -> MissingCapabilityError | None:
+    """Return what this machine lacks; None: it is the file that is at fault."""
     if is_about_memory(text):
         return MissingCapabilityError(
             f"{path}: not enough memory to load or run it ({shortened(text)})",
             hint="bind smaller sizes with --shape, or use a machine with more memory",
+        )
+    if match := _LOCALE.search(text):
+        name = match["name"]
+        return MissingCapabilityError(
+            f"{path}: its operators on text need the locale {name}, which is not installed here",
+            hint=f"install it: localedef -i {name.partition('.')[0]} -f UTF-8 {name}",
         )
     if _NOT_WRITTEN.search(text):
         return MissingCapabilityError(
             f"{path}: ONNX Runtime cannot write what it made of it ({shortened(text)})",
             hint="free some space, or choose another place with TMPDIR",
         )
-    if _EXTERNAL_DATA.search(text):
-        return ModelError(
-            f"{path}: its external weights cannot be read ({shortened(text)})",
-            hint="put the weight files beside the model, under the names it was saved with",
-        )
-    if match := _NODE_FAILED.search(text):
-        return ModelError(
-            f"{path}: {match['op']} (node {match['node']!r}) failed: {shortened(match['reason'])}",
-            hint="check that the inputs' sizes fit each other; "
-            f"`burnish model show {path}` lists them",
-        )
-    return ModelError(
-        f"{path}: ONNX Runtime cannot use it ({shortened(text)})",
-        hint=f"see what it is with `burnish model show {path}`",
-    )
+    return None
+
+
+def _at(node: str) -> str:
+    """Return where an operator stands, if its node has a name."""
+    return f" (node {node!r})" if node else ""
+
+
+def _show(path: Path) -> str:
+    return shlex.join(["burnish", "model", "show", str(path)])
 
 
 def is_about_memory(text: str) -> bool:

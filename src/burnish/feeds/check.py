@@ -49,8 +49,9 @@ def _check_one(array: Array, spec: TensorSpec) -> None:
             f"input {spec.name!r} has its bytes in the other order ({array.dtype.str})",
             hint=f"turn them: array.astype({_numpy_name(spec)!r})",
         )
-    found = TensorSpec(spec.name, name_of(array), array.shape)
-    if found.dtype != spec.dtype or not _fits(array.shape, spec):
+    dtype = name_of(array)
+    if dtype != spec.dtype or not _fits(array.shape, spec):
+        found = TensorSpec(spec.name, dtype, array.shape)
         what = "shape" if found.dtype == spec.dtype else "element type"
         raise UsageError(
             f"input {spec.name!r} has the wrong {what}: found {_kind(found)}, "
@@ -64,7 +65,7 @@ def _numpy_name(spec: TensorSpec) -> str:
 
 
 def _fits(shape: tuple[int, ...], spec: TensorSpec) -> bool:
-    if spec.shape == (ANY_RANK,):
+    if spec.shape in (shape, (ANY_RANK,)):
         return True
     pairs = zip(shape, spec.shape, strict=False)
     same_rank = len(shape) == len(spec.shape)

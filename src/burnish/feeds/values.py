@@ -146,7 +146,7 @@ def _positions(request: Request) -> Filled:
     positions = request.past + np.arange(length)
     note = None
     if request.rows is not None and positions.size and positions[-1] >= request.rows:
-        positions %= request.rows
+        positions %= max(request.rows, 1)
         note = f"{request.spec.name}: the model has {request.rows} positions, so they repeat"
     return Filled(np.broadcast_to(positions, request.shape), note)
 
@@ -176,9 +176,10 @@ def _bounded(request: Request, default: int, note: str) -> Filled:
 
 
 def _integers_below(request: Request, limit: int) -> Filled:
+    """Return indices of a table of so many rows; of one without any, none is right."""
     dtype = request.spec.dtype
     bits = int(dtype.lstrip("iu")) - (dtype[0] == "i")
-    return Filled(request.random.integers(0, min(limit, 2**bits - 1), request.shape))
+    return Filled(request.random.integers(0, min(max(limit, 1), 2**bits - 1), request.shape))
 
 
 def _flags(request: Request) -> Filled:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,11 @@ from pathlib import Path
 from burnish.hw.spec import HardwareSpec, for_cores, load, names
 from burnish.process.program import run
 
+X86, ARM = "x86_64", "aarch64"
+FAMILIES = frozenset({X86, ARM})
+"""Families of processors that kernels are compiled for, as Linux names them."""
+
+_NAMED_OTHERWISE = {"amd64": X86, "arm64": ARM}
 _UNKNOWN = "unknown"
 _QUERY = "name,driver_version,memory.total"
 _TIME_LIMIT_S = 20
@@ -57,6 +63,12 @@ def cpu(root: Path = Path("/")) -> Cpu:
         memory_bytes=_memory(root),
         flags=tuple((facts.get("flags") or facts.get("Features") or "").split()),
     )
+
+
+def family() -> str:
+    """Return the family of this machine's processor: none runs code for another."""
+    machine = platform.machine().lower()
+    return _NAMED_OTHERWISE.get(machine, machine)
 
 
 def gpus() -> tuple[Gpu, ...]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnish.core.errors import BurnishError, UsageError
+from burnish.core.existing import EarlierRunError
 from burnish.integrations.torch_effects import Effects, effects_of
 from burnish.integrations.torch_graph import CompiledShape, compile_for
 from burnish.integrations.torch_numbers import asked_for, with_numbers
@@ -135,6 +136,8 @@ class CompiledGraph:
             return self._graph(*values)
         try:
             return found(values)
+        except EarlierRunError:  # what it gave is in use already
+            raise
         except BurnishError as error:  # an index that is none: PyTorch has an error of its own
             self._tell(error.problem, values)
             return self._graph(*values)

@@ -20,7 +20,7 @@ from burnish.engines.burnish_engine import divided, ort_notes
 from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.torch_values import short_name, torch_type
 from burnish.process.scratch import scratch
-from burnish.runtime.plan import Plan
+from burnish.runtime.plan import Plan, TensorLook
 from burnish.runtime.tracing import KERNELS
 from burnish.store import onnx_files
 from burnish.store.history import History
@@ -105,8 +105,8 @@ def on_card(
 
     def run(given: Tensors) -> Tensors:
         dense = {name: each.detach().contiguous() for name, each in given.items()}
-        for name, size in plan.indices.items():
-            _require_indices(name, dense[name], size)
+        for look in plan.fed_looks(plan.steps):
+            _require_places(look, dense[look.tensor])
         found = loaded.run_on_card(dense, stream=torch.cuda.current_stream())
         return {name: torch.from_dlpack(each) for name, each in found.items()}
 
@@ -173,13 +173,17 @@ def tensor_of(array: Array) -> Tensor:
     return bits.view(torch_type(name_of(array)))
 
 
-def _require_indices(name: str, tensor: Tensor, size: int) -> None:
-    """Have the card stop, as PyTorch has it, where an index is none; nothing is waited for."""
+def _require_places(look: TensorLook, tensor: Tensor) -> None:
+    """Have the card stop, as PyTorch has it, where an index is none; nothing is waited for.
+
+    It does not stop where whole numbers are divided by 0: PyTorch's own kernels do not, either.
+    """
     import torch
 
-    if not tensor.is_floating_point() and tensor.dtype != torch.bool:
-        right = ((tensor >= -size) & (tensor < size)).all()
-        torch._assert_async(right, f"{name} holds an index outside of {size:,} entries")
+    if look.kind == "place":
+        seen = tensor if look.column is None else tensor[..., look.column]
+        right = ((seen >= -look.size) & (seen < look.size)).all()
+        torch._assert_async(right, f"{look.name} holds an index outside of {look.size:,} entries")
 
 
 def _arrays(tensors: Tensors) -> dict[str, Array]:

@@ -194,6 +194,12 @@ class VerifyReport:
         sample = self.worst_sample
         return None if sample is None else max(sample.all_diffs, key=_failed_then_severity)
 
+    @property
+    def worst_run(self) -> TensorDiff | None:
+        """Return the same of what was given when it was run: what a table of tensors shows."""
+        diffs = (diff for sample in self.all_samples for diff in sample.diffs)
+        return max(diffs, key=_failed_then_severity, default=None)
+
 
 def _failed_then_severity(diff: TensorDiff) -> tuple[bool, float]:
     return (not diff.passed, diff.severity)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -288,7 +289,8 @@ def _overflowing_alike(truth: Array, written: Array | None, candidate: Array) ->
 
     A run overflows where the truth does not; the largest of nothing is minus infinity in truth, and
     whatever an engine likes when it is run. Where the reference overflows and the candidate does
-    not, the candidate is held to the truth: a form that is more robust is right.
+    not, the candidate is held to the truth: a form that is more robust is right. So is one that
+    overflows where the truth is beyond its type, whatever the reference chose of equal scores.
     """
     if written is None or written.shape != truth.shape or truth.dtype.kind != "f":
         return truth
@@ -296,8 +298,16 @@ def _overflowing_alike(truth: Array, written: Array | None, candidate: Array) ->
     is_known = np.isfinite(truth)
     holds = np.isfinite(run)
     if candidate.shape == truth.shape and candidate.dtype.kind in "fV":
-        holds |= np.isfinite(candidate.astype(np.float64))
+        found, held = candidate.astype(np.float64), _held(truth, candidate.dtype)
+        truth = np.where(np.isinf(held) & (held == found), held, truth)
+        holds |= np.isfinite(found)
     return np.where(holds & is_known, truth, run)
+
+
+def _held(truth: Array, dtype: np.dtype[Any]) -> Floats:
+    """Return what a type can hold of the truth: infinity, where that is beyond it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return truth.astype(dtype).astype(np.float64)
 
 
 def _distance(found: Array | None, expected: Array) -> Floats | None:

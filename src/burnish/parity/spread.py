@@ -24,6 +24,8 @@ _FEW = 8.0
 their number's logarithm says how many times as many."""
 _SMALL = 16
 """Slices of fewer elements may have noise as those around them have, whatever is in them."""
+_MOST = 1e150
+"""Truth goes beyond every type that is run: of larger errors, f64 cannot hold sums of squares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ def spread_of(errors: Array, truth: Array, scale: float) -> Spread:
     """
     with np.errstate(all="ignore"):
         weighed = np.asarray(errors, np.float64) * (scale / np.maximum(np.abs(truth), scale))
-    squares = np.square(np.nan_to_num(weighed, nan=0.0, posinf=0.0, neginf=0.0))
+    known = np.nan_to_num(weighed, nan=0.0, posinf=0.0, neginf=0.0)
+    squares = np.square(np.clip(known, -_MOST, _MOST))
     axes = range(truth.ndim)
     along = tuple(
         np.sqrt(squares.mean(axis=tuple(other for other in axes if other != axis)))

@@ -48,7 +48,8 @@ def _numbers(found: Diagnosis) -> Iterator[Number]:
     many = "launches" if is_told else "kernels and copies"
     called = f"{launches.number:,} {many}" if launches is not None else ""
     yield Number("an inference", units.seconds(found.wall_s), called)
-    yield Number("at work", units.share(found.share(found.busy_s)), units.seconds(found.busy_s))
+    if not found.is_unseen:
+        yield Number("at work", units.share(found.share(found.busy_s)), units.seconds(found.busy_s))
     if found.idle is not None:
         reasons = {
             "host busy": found.idle.host_s,
@@ -62,7 +63,7 @@ def _numbers(found: Diagnosis) -> Iterator[Number]:
         )
         said = said if is_told else "no launch was recorded"
         yield Number("the device is idle", units.share(found.share(found.idle.total_s)), said)
-    elif found.kernels:
+    elif found.kernels and not found.is_unseen:
         first = found.kernels[0]
         remark = f"{units.seconds(first.seconds_s)}, {first.count:,}×"
         yield Number(first.name, units.share(found.share(first.seconds_s)), remark)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.bench.figures import figures_in
-from burnish.bench.measure import BenchReport, Measurement
+from burnish.bench.measure import BenchReport, Measurement, ParityMark
 from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.table import NONE, Cell, Table, Tone, table
@@ -172,8 +172,15 @@ def _record(bench: BenchReport, one: Measurement) -> dict[str, object]:
         "results": mark.word if mark else "not checked",
         "max_rel": mark.max_rel if mark else None,
         "measured_at": one.measured_at or bench.machine.date,
-        "reason": one.failure or (mark.note if mark and not mark.passed else ""),
+        "reason": one.failure or _reason(one, mark),
     }
+
+
+def _reason(one: Measurement, mark: ParityMark | None) -> str:
+    """Return why figures are to be doubted, of a cell that did not fail."""
+    wrong = mark.note if mark and not mark.passed else ""
+    cut_off = f"cut off after {units.count(len(one.rounds), 'round')}" if one.cut_off else ""
+    return "; ".join(filter(None, (wrong, cut_off)))
 
 
 def _cost_row(bench: BenchReport, one: Measurement) -> tuple[Cell, ...]:

@@ -58,7 +58,9 @@ def bench_lines(bench: BenchReport, *, more: Iterable[Table] = ()) -> Shown:
 def latency_table(bench: BenchReport) -> Table:
     """Return one row per subject; one that failed has a row with the reason."""
     common, often = _common(bench), _often(bench)
-    told = f" All on {', '.join(common)}." if common else ""
+    alone_of = _one_model(bench)
+    whose = f" of {alone_of}" if alone_of else ""
+    told = f" All{whose} on {', '.join(common)}." if common else whose and f" All{whose}."
     alone = any(len(one.rounds) == 1 for one in bench.measurements)
     told += " Of one process alone, the interval is of its blocks: others may differ." * alone
     return table(
@@ -190,11 +192,11 @@ def _latency_row(
     bench: BenchReport, one: Measurement, common: list[str], often: Collection[str]
 ) -> tuple[Cell, ...]:
     comparison = bench.comparison(one.subject)
+    apart = (engine_of(one), *(fact for fact in _conditions(one) if fact not in common))
     return (
-        Cell(
-            _alone(one),
-            " · ".join((engine_of(one), *(c for c in _conditions(one) if c not in common))),
-        ),
+        Cell(apart[0], " · ".join(apart[1:]))
+        if _one_model(bench)
+        else Cell(_alone(one), " · ".join(apart)),
         _median_cell(stats.shown_time(bench, one)),
         _p90_cell(one),
         _speed_up_cell(comparison),
@@ -203,6 +205,13 @@ def _latency_row(
         Cell(units.seconds(one.first_call_s)) if one.first_call_s is not None else NONE,
         Cell(units.size(one.peak_memory_bytes)) if one.peak_memory_bytes is not None else NONE,
     )
+
+
+def _one_model(bench: BenchReport) -> str:
+    """Return the model that every engine ran, which no row need name; empty: there are others."""
+    names = {_alone(one) for one in bench.measurements}
+    engines = {engine_of(one) for one in bench.measurements}
+    return next(iter(names)) if len(names) == 1 and len(engines) > 1 else ""
 
 
 def _name(one: Measurement) -> str:

@@ -49,10 +49,10 @@ def same_results(report: RunReport) -> FinalAnswer:
         facts = next((text for text in problems if text), "nothing was compared")
         return FinalAnswer(Tone.BAD, question, "the results differ", facts)
     facts = f"{units.count(len(parity.samples), 'sample')} compared"
-    if worst is not None:
+    if (run := parity.worst_run) is not None:
         facts += (
-            f"; worst tensor {worst.name}: {units.share(worst.severity)} of the allowed error"
-            f" (largest difference {units.error(worst.max_abs)})"
+            f"; worst tensor {run.name}: {units.share(run.severity)} of the allowed error"
+            f" (largest difference {units.error(run.max_abs)})"
         )
     return FinalAnswer(Tone.GOOD, question, "same results", facts)
 

@@ -1,32 +1,37 @@
-"""What kernels are told to read must be there: indices, and lengths of rows."""
+"""What kernels are told to read must be there: indices, lengths of rows, divisors."""
 
 from __future__ import annotations
 
 from burnish.core.arrays import Array
-from burnish.core.errors import UsageError
+from burnish.core.existing import Wanted
+from burnish.runtime.plan import TensorLook
 
 
-def check_indices(name: str, array: Array, size: int, *, is_computed: bool = False) -> None:
-    """Raise if a tensor holds an index that is none; a kernel takes another element."""
-    if array.dtype.kind not in "iu" or not array.size:
-        return
-    low, high = int(array.min()), int(array.max())
-    if low < -size or high >= size:
-        wanted = f"whole numbers from {-size} to {size - 1}"
-        raise UsageError(
-            f"{'computed' if is_computed else 'input'} {name!r} holds"
-            f" {low if low < -size else high}, and what it points into has {size:,} entries",
-            hint=f"feed what makes {wanted} of it" if is_computed else f"feed {wanted}",
-        )
+def check(look: TensorLook, array: Array, *, is_computed: bool) -> None:
+    """Raise if a tensor holds what there is no answer for: kernels would give one all the same."""
+    seen = array if look.column is None else array[..., look.column]
+    name = look.name if is_computed else look.tensor
+    _require(Wanted(name, look.kind, look.size, is_computed, look.forward), seen)
 
 
-def check_lengths(name: str, array: Array, most: int) -> None:
-    """Raise if a row is longer than the sequence, or shorter than nothing."""
+def check_indices(name: str, array: Array, size: int) -> None:
+    """Raise if an input holds an index that is none; a kernel takes another element."""
+    if array.dtype.kind in "iu":
+        _require(Wanted(name, "place", size), array)
+
+
+def _require(wanted: Wanted, array: Array) -> None:
     if not array.size:
         return
-    low, high = int(array.min()), int(array.max())
-    if low < 0 or high > most:
-        raise UsageError(
-            f"input {name!r} holds {low if low < 0 else high}, and the sequence has {most:,} steps",
-            hint=f"feed whole numbers from 0 to {most}",
-        )
+    seen = array != 0 if wanted.kind == "divisor" else array
+    wrong = wanted.refusal(_extremes(seen))
+    if wrong is not None:
+        raise wrong
+
+
+def _extremes(array: Array) -> tuple[int, int]:
+    """Return the smallest and the greatest of whole numbers; of a single one, itself twice."""
+    if array.size == 1:
+        # a step of a decoder has one token at one place: NumPy would take longer than a kernel
+        return (only := int(array.item()), only)
+    return int(array.min()), int(array.max())

@@ -17,21 +17,22 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.core.closing import Closing
 from burnish.runtime.buffers import SLACK_BYTES
-from burnish.runtime.checked import check_indices, check_lengths
+from burnish.runtime.checked import check, check_indices
 from burnish.runtime.host_memory import PAGE_BYTES, Bytes, address_of, aligned_bytes
 from burnish.runtime.ort import BoundPart, LoosePart, OrtSession
+from burnish.runtime.output_memory import OutputBlocks, array_in, output_bytes
 from burnish.runtime.plan import (
     KernelStep,
     OrtStep,
     Plan,
     PlanTensor,
-    Step,
+    TensorLook,
     condition_of,
     findings,
+    loops,
 )
 
 
@@ -157,6 +158,7 @@ class HostExecutable(Closing):
             raise NoRoomError(program.plan.arena_bytes) from error
         self._lock = threading.Lock()
         self._call = self._new_call()
+        self._outputs = OutputBlocks(program.plan)
 
     @property
     def plan(self) -> Plan:
@@ -169,10 +171,10 @@ class HostExecutable(Closing):
         return self._program.threads
 
     def run(self, feeds: Arrays) -> dict[str, Array]:
-        """Run once; the outputs are new arrays."""
+        """Run once; the outputs are arrays that nobody else holds."""
         with self._lock:
             self._call.take(feeds)
-            outputs = self._call.give(new_outputs(self.plan))
+            outputs = self._call.give(self._outputs.arrays())
             self._call.run()
             found = {**outputs, **self._call.loose_outputs()}
             self._call.forget()
@@ -199,6 +201,7 @@ class HostExecutable(Closing):
         """End the threads, when what they run is done; a later run starts new ones."""
         with self._lock:
             self._kernels.close()
+            self._outputs = OutputBlocks(self.plan)
 
     def _prepared(self, feeds: Arrays) -> _Call:
         call = self._new_call()
@@ -219,9 +222,9 @@ class StepTime:
 
 
 def new_outputs(plan: Plan) -> dict[str, Array]:
-    """Return memory for the outputs of fixed size; later steps may read it as kernels read."""
+    """Return memory for the outputs of fixed size."""
     return {
-        name: _array(aligned_bytes((plan.tensors[name].bytes or 0) + SLACK_BYTES), 0, tensor)
+        name: array_in(output_bytes(tensor.bytes or 0), 0, tensor)
         for name in plan.outputs
         if (tensor := plan.tensors[name]).home == "output"
     }
@@ -250,25 +253,28 @@ class _Call:
         self._arrays: dict[str, Array] = {}
         self._values: dict[str, Any] = {}
         self._kept = program
-        self._stages = tuple(_stages(self._plan))
+        self._stages = tuple(_looking(self._plan))
+        self._always = self._plan.fed_looks(s for s in self._plan.steps if not condition_of(s))
+        self._indices = self._plan.indices
         self._parts = [
             _part(program.sessions[step.file], step, self._plan.tensors)
             if isinstance(step, OrtStep)
             else None
             for step in self._plan.steps
         ]
+        self._bound = [part for part in self._parts if isinstance(part, BoundPart)]
         memory = {"arena": arena, "constant": program.constants}
         for name, tensor in self._plan.tensors.items():
             if tensor.home in memory:
-                self._arrays[name] = _array(memory[tensor.home], tensor.offset, tensor)
+                self._arrays[name] = array_in(memory[tensor.home], tensor.offset, tensor)
                 self._point(name)
 
     def take(self, feeds: Arrays) -> None:
         """Point to the inputs; indices and lengths among them must be some."""
-        for name, size in self._plan.indices.items():
+        for name, size in self._indices.items():
             check_indices(name, feeds[name], size)
-        for name, most in self._plan.lengths.items():
-            check_lengths(name, feeds[name], most)
+        for look in self._always:
+            check(look, feeds[look.tensor], is_computed=False)
         for name in self._plan.inputs:
             if self._plan.tensors[name].home == "value":
                 self._values[name] = feeds[name]
@@ -296,9 +302,11 @@ class _Call:
                 self._arrays.pop(name, None)
 
     def run(self) -> None:
-        """Run all steps."""
-        for first, count in self._stages:
-            self._stage(first, count)
+        """Run all steps, and look at what they compute before its memory is another's."""
+        for (first, count), looks in self._stages:
+            if self._stage(first, count):
+                for look in looks:
+                    check(look, self._seen(look.tensor), is_computed=True)
 
     def step_by_step(self) -> Iterator[StepTime]:
         """Run the steps one by one, and tell how long each took."""
@@ -307,22 +315,30 @@ class _Call:
             self._stage(number, 1)
             yield StepTime(start, time.perf_counter() - start)
 
-    def _stage(self, first: int, count: int) -> None:
+    def _stage(self, first: int, count: int) -> bool:
+        """Run some steps; say whether they are to run at all."""
         if (when := condition_of(self._plan.steps[first])) is not None:
             if bool(self._arrays[when.tensor].item()) != when.holds:
-                return
+                return False
             chosen = self._plan.steps[first : first + count]
             for name, size in self._plan.indices_of(chosen).items():
                 check_indices(name, self._arrays[name], size)
+            for look in self._plan.fed_looks(chosen):
+                check(look, self._arrays[look.tensor], is_computed=False)
         match self._parts[first]:
             case None:
                 self._kernels.run(first, count)
-                for name, size in computed_places(self._plan.steps[first + count - 1]).items():
-                    check_indices(name, self._arrays[name], size, is_computed=True)
             case BoundPart() as part:
                 part.run()
             case LoosePart() as part:
                 self._run_loose(part)
+        return True
+
+    def _seen(self, name: str) -> Array:
+        """Return a tensor with its dimensions in ONNX's order."""
+        order = self._plan.tensors[name].layout
+        found = self._arrays[name]
+        return found if order is None else found.transpose(np.argsort(order))
 
     def _run_loose(self, part: LoosePart) -> None:
         for name, value in part.run({**self._arrays, **self._values}).items():
@@ -336,32 +352,33 @@ class _Call:
     def _point(self, name: str) -> None:
         """Tell kernels and parts where an array is."""
         self._kernels.point(name, self._arrays[name])
-        for part in self._parts:
-            if isinstance(part, BoundPart) and name in part.names:
+        for part in self._bound:
+            if name in part.names:
                 part.bind(name, address_of(self._arrays[name]))
+
+
+def _looking(plan: Plan) -> Iterator[tuple[tuple[int, int], tuple[TensorLook, ...]]]:
+    """Yield each stretch of steps, and what is looked at behind it."""
+    for first, count in _stages(plan):
+        yield (first, count), plan.computed_looks(plan.steps[first : first + count])
 
 
 def _stages(plan: Plan) -> Iterator[tuple[int, int]]:
     """Yield where each stretch of kernels begins and how long it is; parts are alone.
 
-    All steps of a stretch run under the same condition, and none but the last has places that are
-    to be looked at: others need the memory later.
+    All steps of a stretch run under the same condition, and nothing before the last of them, or
+    before its loop, is computed that is to be looked at: others need the memory later.
     """
     kinds, looks = [], 0
-    for step in plan.steps:
-        kinds.append((isinstance(step, KernelStep), condition_of(step), looks))
-        looks += bool(computed_places(step))
+    for numbers in loops(plan.steps):
+        for number in numbers:
+            step = plan.steps[number]
+            kinds.append((isinstance(step, KernelStep), condition_of(step), looks))
+        looks += bool(plan.computed_looks(plan.steps[numbers.start : numbers.stop]))
     for (is_kernel, *_), group in groupby(range(len(kinds)), key=kinds.__getitem__):
-        numbers = list(group)
-        if is_kernel:
-            yield numbers[0], len(numbers)
-        else:
-            yield from ((number, 1) for number in numbers)
-
-
-def computed_places(step: Step) -> Mapping[str, int]:
-    """Return the tensors of computed places that are looked at when a step has run."""
-    return step.places if isinstance(step, KernelStep) else {}
+        alike = list(group)
+        count = len(alike) if is_kernel else 1
+        yield from ((number, count) for number in alike[::count])
 
 
 def _part(
@@ -371,17 +388,3 @@ def _part(
     if any(tensors[name].home == "value" for name in border):
         return LoosePart(session, step)
     return BoundPart.of(session, step, tensors)
-
-
-def _array(memory: Bytes, offset: int, tensor: PlanTensor) -> Array:
-    """Return the tensor that lies at an offset of some memory."""
-    size = tensor.bytes
-    assert size is not None
-    flat = memory[offset : offset + size].view(array_type(tensor.dtype))
-    shape = tensor.shape or ()
-    if tensor.strides is not None:
-        apart = [step * flat.itemsize for step in tensor.strides]
-        return np.lib.stride_tricks.as_strided(flat, shape, apart)
-    if tensor.layout is None:
-        return flat.reshape(shape)
-    return flat.reshape([shape[axis] for axis in tensor.layout])

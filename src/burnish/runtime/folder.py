@@ -28,7 +28,7 @@ from burnish.runtime.kernel_table import KernelTable
 from burnish.runtime.plan import Plan
 from burnish.store.compiled import KERNELS, PLAN, SIGNATURE, SUMS, listed
 
-SCHEMA = 4
+SCHEMA = 5
 
 CONSTANTS = "constants.bin"
 IMAGE = "kernels.bin"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from burnish.core.existing import LookKind
 from burnish.core.tensors import BITS
 
 SCHEMA = 1
@@ -83,8 +84,6 @@ class Repeat:
     times: int
     strips: tuple[Strip | None, ...]
     """One for each argument; None: it is the whole tensor."""
-    lengths: str = ""
-    """The tensor that says how many times count for each row; empty: all do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +100,25 @@ class Condition:
 
     def __str__(self) -> str:
         return f"{'if' if self.holds else 'unless'} {self.tensor}"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorLook:
+    """That whoever runs a plan looks at whole numbers, which kernels take as they come."""
+
+    tensor: str
+    name: str
+    """What it is called in the model."""
+    kind: LookKind
+    size: int = 0
+    """How many places there are, or the steps of the longest row."""
+    column: int | None = None
+    """The part of the innermost dimension that is looked at; None: all of it."""
+    told: bool = False
+    """Whether a kernel has looked: the tensor is what it tells of the one that is called so in the
+    model, -1 - least, and greatest; of divisors, of 1 for each, and 0 for each that is 0."""
+    forward: bool = False
+    """Whether places are not counted from the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +144,11 @@ class KernelStep:
     """Predicted traffic between memory and the caches."""
     measured_s: float | None = None
     indices: Mapping[str, int] = field(default_factory=dict)
-    """Arguments that hold indices, and how many there are; kernels take others for the nearest."""
-    places: Mapping[str, int] = field(default_factory=dict)
-    """Those of them that are computed and may be none: they are looked at when it has run."""
+    """Arguments that hold indices, and how many there are; kernels take others for the nearest.
+
+    Empty where looks say it."""
+    looks: tuple[TensorLook, ...] = ()
+    """What must be true of its tensors: of inputs before it runs, of others when it has run."""
     repeat: Repeat | None = None
     """None: it runs once."""
     when: Condition | None = None
@@ -148,6 +168,7 @@ class KernelStep:
         strips = self.repeat.strips if self.repeat else ()
         more = [strip.initial for strip in strips if strip is not None and strip.initial]
         more += [self.when.tensor] if self.when else []
+        more += [look.tensor for look in self.looks]
         every = dict.fromkeys((*self.arguments, *more)) if more else self.arguments
         return tuple(name for name in every if name not in self.outputs)
 
@@ -245,6 +266,20 @@ class Plan:
         found = (step.when.tensor for step in self.kernel_steps if step.when is not None)
         return tuple(dict.fromkeys(found))
 
+    def fed_looks(self, steps: Iterable[Step]) -> tuple[TensorLook, ...]:
+        """Return what is looked at of inputs before these steps run, each once."""
+        return tuple(look for look in _looks(steps) if look.tensor in self.inputs)
+
+    def computed_looks(self, steps: Iterable[Step]) -> tuple[TensorLook, ...]:
+        """Return what is looked at in memory when these steps have run, each once."""
+        found = (look for look in _looks(steps) if look.tensor not in self.inputs)
+        return tuple(look for look in found if not look.told)
+
+    @property
+    def spans(self) -> dict[str, TensorLook]:
+        """Return what kernels tell of what they looked at, by the tensor that holds it."""
+        return told_looks(self.kernel_steps)
+
     def indices_of(self, steps: Iterable[Step]) -> dict[str, int]:
         """Return the inputs that steps take for indices, each with how many there are."""
         found: dict[str, int] = {}
@@ -254,15 +289,15 @@ class Plan:
                     found[name] = min(size, found.get(name, size))
         return found
 
-    @property
-    def lengths(self) -> dict[str, int]:
-        """Return the inputs that say how long rows are, each with the longest that there may be."""
-        found: dict[str, int] = {}
-        for repeat in (step.repeat for step in self.kernel_steps if step.repeat is not None):
-            if repeat.lengths in self.inputs:
-                name = repeat.lengths
-                found[name] = min(repeat.times, found.get(name, repeat.times))
-        return found
+
+def told_looks(steps: Iterable[Step]) -> dict[str, TensorLook]:
+    """Return what these steps tell of what they looked at, by the tensor that holds it."""
+    return {look.tensor: look for look in _looks(steps) if look.told}
+
+
+def _looks(steps: Iterable[Step]) -> dict[TensorLook, None]:
+    of_kernels = (step.looks for step in steps if isinstance(step, KernelStep))
+    return {look: None for looks in of_kernels for look in looks}
 
 
 def loops(steps: Sequence[Step]) -> Iterator[range]:

@@ -59,6 +59,7 @@ def findings(plan: Plan, around: Surroundings) -> Iterator[str]:
             yield from _library_findings(number, step, around.files)
     yield from order_findings(plan)
     yield from _repeat_findings(plan)
+    yield from _look_findings(plan)
     yield from _condition_findings(plan)
     yield from _call_findings(plan, around.table)
     yield from _constant_findings(plan, around.constants_bytes)
@@ -197,6 +198,19 @@ def _condition_findings(plan: Plan) -> Iterator[str]:
             yield f"step {number} runs {step.when}, which is not one truth value"
         if step.repeat is not None:
             yield f"step {number} is repeated, and runs {step.when}"
+
+
+def _look_findings(plan: Plan) -> Iterator[str]:
+    """Yield looks at what is no table of whole numbers with such a column."""
+    for number, step in enumerate(plan.steps):
+        for look in step.looks if isinstance(step, KernelStep) else ():
+            tensor = plan.tensors[look.tensor]
+            width = (tensor.shape or (0,))[-1]
+            is_whole = tensor.dtype[0] in "iu"
+            if not is_whole or (look.column is not None and not 0 <= look.column < width):
+                yield f"step {number} looks at {look.tensor!r}, which is no such table"
+            if look.told and (tensor.shape != (2,) or look.tensor not in step.outputs):
+                yield f"step {number} tells in {look.tensor!r}, which is no pair that it writes"
 
 
 def _lies_inside(plan: Plan, name: str, strip: Strip, times: int) -> bool:

@@ -21,6 +21,16 @@ def is_compiled(folder: Path) -> bool:
     return (folder / PLAN).is_file() and (folder / SUMS).is_file()
 
 
+def require_outside(target: Path) -> None:
+    """Raise if a file would come to lie in a compiled folder, which would then be refused."""
+    for folder in target.absolute().parents:
+        if is_compiled(folder):
+            raise UsageError(
+                f"{target}: lies in {folder}, a compiled model, which holds nothing else",
+                hint=f"choose another place with -o: {folder.with_name(target.name)}",
+            )
+
+
 def listed(folder: Path) -> dict[str, str]:
     """Return the files that a folder's list of sums names, each with its sum."""
     lines = (folder / SUMS).read_text(errors="replace").splitlines()

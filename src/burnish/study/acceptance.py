@@ -46,6 +46,13 @@ class Acceptance:
 
     def __call__(self, draft: Path) -> None:
         """Compare a draft with the original."""
+        try:
+            self._compare(draft)
+        except BurnishError as error:
+            error.name(self.report.target, draft)
+            raise
+
+    def _compare(self, draft: Path) -> None:
         candidate = StoredModel(draft, self.report.target.stem)
         conversion = self.options.conversion
         if self.request is None:

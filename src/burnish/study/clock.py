@@ -17,6 +17,19 @@ Kind = tuple[str, str]
 """What cells are alike in: the engine with its mode, and the type."""
 
 
+@dataclass(frozen=True, slots=True)
+class TimeShare:
+    """A group's part of the time that there is."""
+
+    seconds_s: float
+    whole_s: float | None = None
+    """What all groups have together; None: that is not known."""
+
+    def others_s(self, left_s: float) -> float | None:
+        """Return the whole, if others have a part of it: a moment went into the beginning."""
+        return self.whole_s if self.whole_s and left_s < 0.95 * self.whole_s else None
+
+
 @dataclass(slots=True)
 class Clock:
     """How much of the time is left, and what a cell takes however little time it has."""
@@ -43,10 +56,14 @@ class Clock:
         return self.clock() - self.began
 
     @property
+    def whole_s(self) -> float:
+        """Return how long all of it may take: what was given, or what is usual."""
+        return self.usual_s * self.cells if self.budget_s is None else self.budget_s
+
+    @property
     def left_s(self) -> float:
         """Return about how long it will take from now on."""
-        planned_s = self.usual_s * self.cells if self.budget_s is None else self.budget_s
-        left_s = max(0.0, planned_s - self.spent_s)
+        left_s = max(0.0, self.whole_s - self.spent_s)
         if not self.done:
             return left_s
         at_this_rate_s = self.spent_s / self.done * (self.cells - self.done)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from burnish.codegen.open_size import ClosedSizeError
-from burnish.core.backends import DEFAULT_TARGET, target_named
+from burnish.core.backends import DEFAULT_TARGET, backend_name, target_named
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.precisions import MODES
 from burnish.core.progress import SILENT, Progress
@@ -58,7 +58,7 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
 
 def _require_card(asked: CompileCommand) -> None:
     """Raise if something is asked for that only cards have, and the target is a CPU."""
-    if asked.target != DEFAULT_TARGET:
+    if backend_name(target_named(asked.target)) != DEFAULT_TARGET:
         return
     reasons = {
         "--device-memory": (

@@ -53,6 +53,7 @@ from burnish.study.compare import stored
 from burnish.study.given import model_of
 from burnish.study.judge import judge_of
 from burnish.study.kept_results import since
+from burnish.study.requests.apart import require_other
 from burnish.study.requests.guarding import GateCommand
 from burnish.study.requests.line import joined
 from burnish.study.requests.vocabulary import Place, names
@@ -80,6 +81,8 @@ def answer(asked: GateCommand, *, progress: Progress = SILENT) -> GateReport:
     (model,) = trusting([model_of(asked.model, asked.store)], asked.trust_factory)
     here = machine.here()
     place = baseline_file(asked.baseline, here, str(model.onnx))
+    for target in _targets(asked.output):
+        require_other(target, [(place, "the baseline")], "-o")
     before = stored(place)
     again = joined("bench", model.onnx, "-o", place)
     require_same_machine(before.machine, here, f"make a baseline of this machine: {again}")

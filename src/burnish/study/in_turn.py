@@ -9,7 +9,7 @@ from burnish.bench.cells import Finished
 from burnish.bench.measure import BenchReport
 from burnish.core.progress import Progress
 from burnish.process.child import answer_limit_s
-from burnish.study.clock import SLACK, Clock, Kind, Overall, minutes
+from burnish.study.clock import SLACK, Clock, Kind, Overall, TimeShare, minutes
 from burnish.study.kept import KnownCells
 from burnish.study.measuring import (
     CellPlan,
@@ -88,8 +88,9 @@ class InTurn:
         clock, began_s = self.clock, self.clock.spent_s
         missing = len(set(now) & self._missing(plan))
         budget_s = clock.share_s([*now.values()], later)
+        share = TimeShare(budget_s, clock.whole_s)
         overall = Overall(self.progress, clock, missing)
-        cells = fresh(self.asked, plan, [*now], budget_s, overall)
+        cells = fresh(self.asked, plan, [*now], share, overall, self.kept)
         self.kept.add(cells)
         unreached = {
             one.measurement.subject: one.reason for one in cells if one.status == "no time"

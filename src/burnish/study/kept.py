@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from burnish.bench.begun import BegunGroup, EarlierRounds, apart
 from burnish.bench.cells import CellTask, Finished
 from burnish.bench.evidence import FEWEST_ROUNDS
+from burnish.bench.fingerprint import code_key
 from burnish.bench.ledger import Ledger
+from burnish.bench.measure import BenchReport
 from burnish.core import settings
 from burnish.core.errors import ModelError
 from burnish.study.requests.vocabulary import Place
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsKept:
+    """A journal of one group in the ledger."""
+
+    known: KnownCells
+    session: str
+    found: EarlierRounds
+    cells: Callable[[BenchReport], Sequence[Finished]]
+
+    def earlier(self) -> EarlierRounds:
+        """Return the rounds of the group that are there."""
+        return self.found
+
+    def keep(self, number: int, report: BenchReport) -> None:
+        """Keep a further one."""
+        parts = self.cells(report)
+        self.known.add_round(number, [replace(one, session=self.session) for one in parts])
 
 
 class KnownCells:
@@ -68,6 +92,67 @@ class KnownCells:
         found = next((row.id for row in rows if row.task == key), None)
         return None if found is None else self._read(found)
 
+    def journal(
+        self,
+        tasks: Mapping[str, CellTask],
+        baseline: str,
+        cells: Callable[[BenchReport], Sequence[Finished]],
+    ) -> RoundsKept:
+        """Return where a group's rounds are kept: behind those of one in which all took part."""
+        session, found = self.earlier(tasks, baseline)
+        if found.cells.keys() < tasks.keys():
+            return RoundsKept(self, _new_session(), EarlierRounds(), cells)
+        if found.members > len(tasks):
+            session = self._copied(found)
+        return RoundsKept(self, session, found, cells)
+
+    def _copied(self, found: EarlierRounds) -> str:
+        """Return the session of a copy: what goes on without some leaves the others theirs."""
+        session = _new_session()
+        for number in range(found.rounds):
+            parts = [
+                replace(one, session=session, measurement=part)
+                for one in found.cells.values()
+                if (part := apart(one.measurement, number)).launches or part.failure is not None
+            ]
+            self.add_round(number, parts)
+        return session
+
+    def earlier(self, tasks: Mapping[str, CellTask], baseline: str) -> tuple[str, EarlierRounds]:
+        """Return finished rounds of a group that was ended, and its session: empty, there is none.
+
+        Of several, those in which most of these took part. They took turns with this baseline,
+        under this very code; the tasks have machine, versions and inputs in their keys.
+        """
+        found = "", EarlierRounds()
+        for group in () if self._again else self._begun(tasks[baseline].key):
+            cells = {
+                name: _called(name, group.cells[task.key])
+                for name, task in tasks.items()
+                if task.key in group.cells
+            }
+            one = group.session, EarlierRounds(group.rounds, cells, len(group.cells))
+            found = max(found, one, key=lambda each: (len(each[1].cells), each[1].rounds))
+        return found
+
+    def _begun(self, task: str) -> tuple[BegunGroup, ...]:
+        try:
+            groups = self._ledger.begun(task=task, code=code_key())
+        except ModelError as error:
+            self._say(error)
+            return ()
+        for session in sorted(self._ledger.damaged_groups):
+            damage = f"{self.path}: rounds of the group {session} are damaged; they do not count"
+            self.notes = tuple(dict.fromkeys((*self.notes, damage)))
+        return groups
+
+    def add_round(self, number: int, parts: Sequence[Finished]) -> None:
+        """Keep one round of a group that is not finished."""
+        try:
+            self._ledger.append_round(number, parts, code=code_key())
+        except ModelError as error:
+            self._say(error)
+
     def add(self, cells: Sequence[Finished]) -> None:
         """Keep finished cells; what there was no time for is not finished."""
         cells = [cell for cell in cells if cell.status != "no time"]
@@ -79,6 +164,15 @@ class KnownCells:
 
     def _say(self, error: ModelError) -> None:
         self.notes = (f"nothing was kept, and nothing is known: {error.problem} ({error.hint})",)
+
+
+def _new_session() -> str:
+    """Return a name for rounds that no others have."""
+    return uuid.uuid4().hex[:16]
+
+
+def _called(name: str, cell: Finished) -> Finished:
+    return replace(cell, measurement=replace(cell.measurement, subject=name))
 
 
 def _is_finished(cell: Finished) -> bool:

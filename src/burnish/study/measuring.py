@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from burnish.bench import choose, machine
 from burnish.bench.cells import CellTask, Finished
@@ -17,6 +18,7 @@ from burnish.bench.quiet import OPENING_S
 from burnish.bench.recorded import cells_of, numbered, report_of
 from burnish.bench.run import bench, sizes
 from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.core import units
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.hashing import arrays_key
 from burnish.core.progress import Progress
@@ -25,7 +27,7 @@ from burnish.process.child import answer_limit_s
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study.casting import cast, obstacle
-from burnish.study.clock import Kind
+from burnish.study.clock import Kind, TimeShare
 from burnish.study.inputs import feeds_of
 from burnish.study.judge import judge_of
 from burnish.study.kept import KnownCells
@@ -150,12 +152,42 @@ def measured(
     rows = tuple(_refused(plan, name, why, "no time") for name, why in reasons.items())
     report = BenchReport(plan.baseline, rows, (), here(), asked.seed, "")
     missing = cells_of(report, plan.tasks, plan.labels)
-    cells = {one.measurement.subject: one for one in missing} | kept.known(plan.tasks)
+    known = kept.known(plan.tasks)
+    begun = _cut_off(plan, known, kept)
+    cells = {one.measurement.subject: one for one in missing} | begun | known
     ordered = {name: cells[name] for name in plan.subjects}
-    found = report_of(
-        ordered, _anchors(plan, ordered, kept), baseline=plan.baseline, seed=asked.seed
-    )
+    anchors = {one.session: one for name, one in begun.items() if name == plan.baseline}
+    anchors = _anchors(plan, ordered, kept, anchors)
+    found = report_of(ordered, anchors, baseline=plan.baseline, seed=asked.seed)
     return plan.shown(found)
+
+
+def _cut_off(
+    plan: CellPlan, known: Mapping[str, Finished], kept: KnownCells
+) -> dict[str, Finished]:
+    """Return the cells that were not finished, as far as rounds of them are kept; a note says so.
+
+    The baseline that took turns with them is among them; of a group that is known nothing is.
+    """
+    if known.keys() >= plan.tasks.keys():
+        return {}
+    missing = {name: t for name, t in plan.tasks.items() if name not in known}
+    asked = {**missing, plan.baseline: plan.tasks[plan.baseline]}
+    _, found = kept.earlier(asked, plan.baseline)
+    names = [name for name in found.cells if name in missing]
+    if not names:
+        return {}
+    some = units.count(found.rounds, "round")
+    others = f" and {units.count(len(names) - 1, 'other subject')}" if len(names) > 1 else ""
+    note = f"{names[0]}{others}: cut off after {some}; the same command goes on with them"
+    return {
+        name: dataclasses.replace(
+            cell,
+            notes=(*cell.notes, note),
+            measurement=dataclasses.replace(cell.measurement, cut_off=True),
+        )
+        for name, cell in found.cells.items()
+    }
 
 
 def needed(plan: CellPlan, kept: KnownCells, *, finishing: bool = False) -> tuple[str, ...]:
@@ -172,11 +204,14 @@ def needed(plan: CellPlan, kept: KnownCells, *, finishing: bool = False) -> tupl
 
 
 def _anchors(
-    plan: CellPlan, cells: Mapping[str, Finished], kept: KnownCells
+    plan: CellPlan,
+    cells: Mapping[str, Finished],
+    kept: KnownCells,
+    begun: Mapping[str, Finished],
 ) -> dict[str, Finished]:
-    """Return the baseline's cell of each session."""
+    """Return the baseline's cell of each session; `begun`: of a group that was cut off."""
     own = cells[plan.baseline]
-    found = {own.session: own}
+    found = {own.session: own} | dict(begun)
     for session in dict.fromkeys(cell.session for cell in cells.values()):
         anchor = None if session in found else kept.anchor(session, own.task.key)
         if anchor is not None:
@@ -185,50 +220,69 @@ def _anchors(
 
 
 def fresh(
-    asked: BenchCommand, plan: CellPlan, chosen: Sequence[str], budget_s: float, progress: Progress
+    asked: BenchCommand,
+    plan: CellPlan,
+    chosen: Sequence[str],
+    share: TimeShare,
+    progress: Progress,
+    kept: KnownCells | None = None,
 ) -> tuple[Finished, ...]:
     """Measure cells together, and return them in order; some may say why they cannot be had.
 
-    A budget that was asked for is kept, with all that comes before the first process.
+    A budget that was asked for is kept, with all that comes before the first process. `kept`:
+    where rounds are kept as they are finished, and where those of an earlier command are.
     """
     began = time.monotonic()
     feeds = feeds_of(plan.group.models[0], plan.group)
     subjects, refusals = _cast(plan, chosen)
     baseline = plan.baseline if plan.baseline in subjects else next(iter(subjects), None)
-    rows: dict[str, Measurement] = {}
     report = BenchReport(plan.baseline, (), (), here(), asked.seed, arrays_key(feeds.arrays))
     if baseline is not None:
+        tasks = {name: plan.tasks[name] for name in subjects}
         written = plan.subjects[plan.baseline].model
         judge = judge_of([*subjects.values()], written, feeds) if asked.verify else None
         spent_s = 0.0 if asked.budget is None else time.monotonic() - began
-        left_s = max(0.0, budget_s - spent_s)
-        options = BenchOptions(
-            rounds=asked.rounds,
-            blocks=asked.blocks,
-            baseline=baseline,
-            seed=asked.seed,
-            budget_s=left_s,
-            ends_s=None if asked.budget is None else left_s,
-            whole_budget_s=_whole_budget_s(asked, left_s),
-            items_per_call=plan.items_per_call,
-            generate=plan.group.generate,
-            limit_s=answer_limit_s(budget_s if asked.budget else None, BenchOptions().limit_s),
+        options = _thoroughness(asked, plan, share, spent_s)
+        report = bench(
+            [*subjects.values()],
+            feeds,
+            dataclasses.replace(options, baseline=baseline),
+            judge=judge,
+            progress=progress,
+            journal=None if kept is None else kept.journal(tasks, baseline, partial(_cells, plan)),
         )
-        report = bench([*subjects.values()], feeds, options, judge=judge, progress=progress)
-        rows = {one.subject: one for one in report.measurements}
-    rows |= {name: _refused(plan, name, reason) for name, reason in refusals.items()}
-    labels = plan.labels
-    asked_for = tuple(
-        dataclasses.replace(rows[name], model=labels[name], precision=plan.group.precision)
-        for name in chosen
+    refused = (_refused(plan, name, reason) for name, reason in refusals.items())
+    rows = {one.subject: one for one in (*report.measurements, *refused)}
+    asked_for = tuple(rows[name] for name in chosen)
+    return _cells(plan, dataclasses.replace(report, measurements=asked_for))
+
+
+def _thoroughness(
+    asked: BenchCommand, plan: CellPlan, share: TimeShare, spent_s: float
+) -> BenchOptions:
+    left_s = max(0.0, share.seconds_s - spent_s)
+    return BenchOptions(
+        rounds=asked.rounds,
+        blocks=asked.blocks,
+        seed=asked.seed,
+        budget_s=left_s,
+        ends_s=None if asked.budget is None else left_s,
+        whole_budget_s=share.others_s(left_s),
+        items_per_call=plan.items_per_call,
+        generate=plan.group.generate,
+        limit_s=answer_limit_s(share.seconds_s if asked.budget else None, BenchOptions().limit_s),
     )
-    whole = dataclasses.replace(report, measurements=asked_for, baseline=plan.baseline)
+
+
+def _cells(plan: CellPlan, report: BenchReport) -> tuple[Finished, ...]:
+    """Return the cells of a report of this group, or of a round of it."""
+    labels, precision = plan.labels, plan.group.precision
+    rows = tuple(
+        dataclasses.replace(one, model=labels[one.subject], precision=precision)
+        for one in report.measurements
+    )
+    whole = dataclasses.replace(report, measurements=rows, baseline=plan.baseline)
     return cells_of(whole, plan.tasks, labels)
-
-
-def _whole_budget_s(asked: BenchCommand, share_s: float) -> float | None:
-    """Return what was given, if others have a part of it: a moment went into the beginning."""
-    return asked.budget if asked.budget and share_s < 0.95 * asked.budget else None
 
 
 def _cast(plan: CellPlan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject], dict[str, str]]:

@@ -24,6 +24,7 @@ from burnish.core.errors import BurnishError, MissingCapabilityError, UsageError
 from burnish.core.progress import SILENT
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study.clock import TimeShare
 from burnish.study.measuring import CellPlan, fresh, here
 from burnish.study.requests.judging import BenchCommand
 
@@ -168,7 +169,7 @@ def _on_node(work: ShippedWork) -> Any:  # noqa: ANN401  (JSON of cells)
     """Measure on this node; Ray's own limit of threads is lifted, which is none of the user's."""
     os.environ.pop("OMP_NUM_THREADS", None)
     plan = unpacked(work, settings.read().cache / _FOLDER)
-    cells = fresh(work.asked, plan, work.chosen, work.budget_s, SILENT)
+    cells = fresh(work.asked, plan, work.chosen, TimeShare(work.budget_s), SILENT)
     return [records.encode(cell) for cell in cells]
 
 

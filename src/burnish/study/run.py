@@ -220,13 +220,13 @@ def _measured(
 
     def make() -> BenchReport:
         judge = judge_of(subjects, subjects[0].model, feeds)
-        rerun = _rerun(study, models)
-        report = bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=study.progress)
+        report = bench(subjects, feeds, plan, judge=judge, progress=study.progress)
         kept = KnownCells(None)
         tasks = tasks_of(report, rounds=plan.rounds, blocks=plan.blocks)
         kept.add(cells_of(report, tasks, {one.label: one.model.label for one in subjects}))
         left = (*choose.left_out(models, names(asked.engine), line(asked)), *kept.notes)
-        return dataclasses.replace(report, notes=(*left, *report.notes))
+        rerun = _rerun(study, models)
+        return dataclasses.replace(report, notes=(*left, *report.notes), rerun=rerun)
 
     key = study.key(keys, subjects, plan, feeds.bindings, path(asked.data), asked.padding)
     return study.log.once("bench", make, key=key, kind=BenchReport)

@@ -3,8 +3,8 @@
 Along a row of 7 or 14 elements, vectors are half empty and padding breaks every row; along a few
 hundred channels they are full. The same holds where one small matrix is multiplied with all
 channels of an image, and of bytes, which are multiplied by fours along the channels, however long
-their rows are; and a sequence that is read in steps of two or more would use each of its lines in
-part. Only tensors that no one outside sees are laid out anew.
+their rows are (of a sequence, too); and a sequence that is read in steps of two or more would use
+each of its lines in part. Only tensors that no one outside sees are laid out anew.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def layouts(graph: TileGraph, lanes: int) -> Orders:
     wanted = [op.output for op in graph.ops if _is_suited_image(op, lanes)]
     for op in graph.ops:
         wanted += _before(
-            graph, [*_walked_by_channels(op, graph), *_read_in_steps(op, graph, lanes)]
+            graph, [*_walked_by_channels(op, graph), *_summed_by_channels(op, graph, lanes)]
         )
     return {n: _INNERMOST[len(graph.tensors[n].shape)] for n in wanted if n not in outside}
 
@@ -68,15 +68,16 @@ def _walked_by_channels(op: TileOp, graph: TileGraph) -> Iterator[str]:
         yield op.output
 
 
-def _read_in_steps(op: TileOp, graph: TileGraph, lanes: int) -> Iterator[str]:
-    """Yield the sequence whose channels a nest sums, and whose places it reads a few apart."""
+def _summed_by_channels(op: TileOp, graph: TileGraph, lanes: int) -> Iterator[str]:
+    """Yield the sequence whose channels a nest sums: of bytes, or where it is read a few apart."""
     operands = _operands(op, graph)
     if operands is None or len(operands[0].index) != len(_INNERMOST[3]):
         return
     sequence = operands[0]
-    _, channels, _ = graph.tensors[sequence.tensor].shape
+    kind = graph.tensors[sequence.tensor]
     steps = [coefficient(sequence.index[2], axis) or 0 for axis in op.spatial]
-    if channels % lanes == 0 and max(steps) > 1 and axes_of(sequence.index[1]) & set(op.reduced):
+    suits = kind.dtype == "u8" or max(steps) > 1
+    if kind.shape[1] % lanes == 0 and suits and axes_of(sequence.index[1]) & set(op.reduced):
         yield sequence.tensor
 
 

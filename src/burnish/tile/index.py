@@ -47,6 +47,8 @@ class Fetch:
     tensor: str
     index: tuple[Index, ...]
     extent: int
+    forward: bool = False
+    """Whether negative ones are none, as its operator has it; whoever fetches need not know."""
 
 
 Atom = Axis | Div | Mod | Fetch
@@ -91,9 +93,9 @@ def number(value: int) -> Index:
     return Index((), value)
 
 
-def fetched(tensor: str, index: Iterable[Index], extent: int) -> Index:
+def fetched(tensor: str, index: Iterable[Index], extent: int, *, forward: bool = False) -> Index:
     """Return the index that an integer tensor holds at `index`."""
-    return Index(((Fetch(tensor, tuple(index), extent), 1),))
+    return Index(((Fetch(tensor, tuple(index), extent, forward), 1),))
 
 
 @lru_cache(maxsize=100_000)

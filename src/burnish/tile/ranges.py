@@ -1,7 +1,7 @@
-"""Between which whole numbers the elements of tensors lie, and which computed places may be none.
+"""Between which whole numbers the elements of tensors lie.
 
-What is fetched at a place of a tensor is the nearest element where that place does not exist. Most
-computed places always do (of a maximum, of a clipped number, a remainder): those need no look.
+Most computed places of a tensor exist whatever is fed (of a maximum, of a clipped number, a
+remainder), and many divisors are never 0: nobody has to look at those.
 """
 
 from __future__ import annotations
@@ -25,26 +25,10 @@ ANY: Range = (-(2**64), 2**64)
 """Of what is no whole number, or may be any."""
 
 
-def unsure_places(graph: TileGraph) -> dict[str, int]:
-    """Return the tensors that may lead to places that do not exist, and how many places there are.
-
-    Constants are none of them: their nodes were refused.
-    """
-    known = ranges(graph)
-    found: dict[str, int] = {}
-    for fetch in (fetch for op in graph.ops for fetch in op.fetches):
-        low, high = known.get(fetch.tensor, ANY)
-        is_constant = fetch.tensor in graph.constants
-        if not is_constant and (low < -fetch.extent or high >= fetch.extent):
-            found[fetch.tensor] = min(fetch.extent, found.get(fetch.tensor, fetch.extent))
-    return found
-
-
 def ranges(graph: TileGraph) -> dict[str, Range]:
     """Return between which numbers the elements of constants and of what nests give lie."""
-    fetched = {fetch.tensor for op in graph.ops for fetch in op.fetches}
     known: dict[str, Range] = {}
-    for op in graph.ops if fetched else ():
+    for op in graph.ops:
         for name in op.inputs:
             if name in graph.constants and name not in known:
                 known[name] = _of_constant(np.asarray(graph.constants[name]))

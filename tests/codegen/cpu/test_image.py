@@ -11,8 +11,10 @@ import pytest
 
 from burnish.codegen.cpu import driver
 from burnish.codegen.cpu.compile import compile_module
-from burnish.codegen.cpu.image import Image, ImageTable, NotLinkableError, link
+from burnish.codegen.cpu.image import Image, ImageTable, link
+from burnish.codegen.cpu.relocations import NotLinkableError
 from burnish.codegen.cpu.target import TARGETS
+from burnish.hw.detect import X86
 from burnish.runtime.cpu.driver import FUNCTIONS
 from burnish.runtime.cpu.loaded_image import LoadedImage, system_address
 
@@ -87,7 +89,7 @@ def test_it_computes_what_the_compilers_loader_computes(text: str, name: str) ->
 
 
 def test_several_objects_share_an_image() -> None:
-    image = link([object_code(CONSTANTS), object_code(CALLS), object_code(driver.ir_text())])
+    image = link([object_code(CONSTANTS), object_code(CALLS), object_code(driver.ir_text(X86))])
     assert {"scaled", "both", *FUNCTIONS} <= set(image.table.symbols)
     assert set(image.table.externals) == {"sin", "cos"}
     loaded = LoadedImage(image)
@@ -106,7 +108,7 @@ def test_what_can_be_written_is_refused() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\x7fELF\x02\x01\x01" + bytes(100)])
 def test_what_is_no_object_is_refused(content: bytes) -> None:
-    with pytest.raises(NotLinkableError, match="it is no object for x86-64"):
+    with pytest.raises(NotLinkableError, match="it is no object for x86-64 or AArch64"):
         link([content])
 
 

@@ -11,6 +11,7 @@ import pytest
 from burnish.codegen.cpu import target
 from burnish.codegen.cpu.target import TARGETS, available, by_name, detect
 from burnish.core.errors import MissingCapabilityError, UsageError
+from burnish.hw.detect import Cpu
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +32,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, machine: str, features: tuple[str, 
 def test_the_fastest_with_all_features_is_detected(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pretend(monkeypatch, "x86_64", TARGETS[name].required)
+    pretend(monkeypatch, TARGETS[name].family, TARGETS[name].required)
     assert detect() == by_name(name)
 
 
@@ -41,10 +42,40 @@ def test_one_missing_feature_is_enough_to_step_down(monkeypatch: pytest.MonkeyPa
     assert [each.name for each in available()] == ["avx2", "portable"]
 
 
+@pytest.mark.parametrize("machine", ["aarch64", "arm64"])
+@pytest.mark.parametrize(
+    ("flags", "dot"),
+    [
+        ((), "dot4"),
+        (("asimd", "asimddp"), "dot4_sdot"),
+        (("i8mm",), "dot4_usdot"),
+        (("asimddp", "i8mm", "avx512_vnni"), "dot4_usdot"),
+    ],
+)
+def test_arm_has_neon_and_multiplies_bytes_as_well_as_it_can(
+    machine: str, flags: tuple[str, ...], dot: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretend(monkeypatch, machine, ())
+    monkeypatch.setattr(target, "cpu", lambda: Cpu("a processor", 1, None, None, flags))
+    assert (detect().name, detect().dot, detect().dot_bf16) == ("neon", dot, "dot2")
+    assert available() == (TARGETS["neon"],)
+    assert [each.name for each in TARGETS.values() if each.is_foreign] == [
+        "avx512", "avx2", "portable"
+    ]  # fmt: skip
+
+
 def test_other_processors_run_portable_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(monkeypatch, "aarch64", ())
+    pretend(monkeypatch, "riscv64", ())
     assert detect() == by_name("portable")
-    assert detect().cpu == "generic"
+    assert (detect().cpu, detect().family) == ("generic", "riscv64")
+    assert not detect().is_foreign
+    assert by_name("neon").is_foreign
+
+
+def test_portable_code_for_x86_is_foreign_to_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, "aarch64", ())
+    assert by_name("portable") == TARGETS["portable"]
+    assert by_name("portable").is_foreign
 
 
 def test_a_processor_with_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +90,7 @@ def test_a_processor_with_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(UsageError, match="'sse9' is not a CPU target") as caught:
         by_name("sse9")
-    assert caught.value.hint == "there are: avx2, avx512, portable"
+    assert caught.value.hint == "there are: avx2, avx512, neon, portable"
 
 
 def test_this_machine_runs_what_it_detects() -> None:

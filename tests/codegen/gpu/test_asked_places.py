@@ -11,6 +11,7 @@ from burnish.codegen.backend import open_backend
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.schedule import Predicted
 from burnish.core.arrays import Array
+from burnish.operators.loops import ordering
 from burnish.tile.connect import singles
 from burnish.tile.simplify import simplify
 from codegen.gpu.interpreting import run_groups
@@ -54,6 +55,23 @@ def test_kernels_write_where_the_model_does(make: object, how: str) -> None:
     found = run_groups(simple, [(group, {}) for group in singles(simple)], inputs)
     for name, array in by_runtime(model, inputs).items():
         np.testing.assert_allclose(found[name], array, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("length", "count"), [(100, 9), (64, 20), (90, 90)])
+def test_kernels_order_long_rows_in_parts(
+    length: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ordering, "PARTS", (16,))
+    monkeypatch.setattr(ordering, "WORTH_PAIRS", -(2**40))
+    x = np.round(numbers((3, length)))
+    x[0, ::7] = -np.inf
+    kinds = ("float32", "int64")
+    held = {"k": np.array([count])}
+    model = one_node("TopK", {"x": x}, held, outputs=("out", "places"), results=kinds)
+    simple = simplify(counted(model))
+    found = run_groups(simple, [(group, {}) for group in singles(simple)], {"x": x})
+    for name, array in by_runtime(model, {"x": x}).items():
+        np.testing.assert_array_equal(found[name], array)
 
 
 @pytest.mark.parametrize("make", [elements, slices, ordered])

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from burnish.core.errors import UsageError
-from burnish.study.requests.apart import require_apart
+from burnish.study.requests.apart import require_apart, targets
+from burnish.study.requests.guarding import GateCommand
+from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.looking import ProfileCommand, WhatIfCommand
-from burnish.study.requests.rewriting import OptimizeCommand
+from burnish.study.requests.rewriting import CompileCommand, OptimizeCommand
 
 
 def _refused(asked: object) -> UsageError:
@@ -50,3 +52,26 @@ def test_other_places_are_free(tmp_path: Path) -> None:
     require_apart(OptimizeCommand(tmp_path / "m.onnx", output=tmp_path / "old.onnx"))
     require_apart(OptimizeCommand(object(), output=tmp_path / "old.onnx", data=tmp_path / "d"))
     require_apart(ProfileCommand([tmp_path], trace_out=tmp_path))
+
+
+def test_what_may_be_a_name_or_a_file_is_safe_where_it_is_a_file(tmp_path: Path) -> None:
+    place = tmp_path / "given"
+    asked = (
+        GateCommand("m.onnx", baseline=str(place), output=[tmp_path / "x.md", place]),
+        BenchCommand(["m.onnx"], baseline=str(place), output=place),
+        OptimizeCommand("m.onnx", output=place, calibrate=str(place)),
+        OptimizeCommand("m.onnx", output=place, metric=f"{place}:share"),
+        WhatIfCommand("t.json", model=str(place), trace_out=place),
+        WhatIfCommand("t.json", hw=str(place), trace_out=place),
+    )
+    for one in asked:
+        require_apart(one)  # nothing lies there: it is a name
+    place.write_text("mine")
+    for one in asked:
+        assert str(place) in _refused(one).problem
+
+
+def test_every_place_that_is_written_to_is_known(tmp_path: Path) -> None:
+    asked = CompileCommand("m.onnx", output=tmp_path / "out", dump=tmp_path / "dump")
+    assert {*targets(asked)} == {tmp_path / "out", tmp_path / "dump"}
+    assert not [*targets(CompileCommand("m.onnx", output=tmp_path / "o"))][1:]

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
+from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts, Looks
 from burnish.codegen.cpu import driver, image
 from burnish.codegen.cpu.compile import MachineCode, assembly, load, object_code
 from burnish.codegen.cpu.intrinsics import needed
 from burnish.codegen.cpu.kernel import generate
-from burnish.codegen.cpu.target import InstructionSet, by_name, detect
+from burnish.codegen.cpu.relocations import NotLinkableError
+from burnish.codegen.cpu.target import InstructionSet, by_name, detect, system_flag
 from burnish.codegen.cpu.winograd import in_blocks
 from burnish.codegen.cpu.words import BYTES, HALVES
 from burnish.core import records, settings
@@ -22,6 +23,7 @@ from burnish.hw import detect as hardware
 from burnish.hw.caches import as_told, caches
 from burnish.hw.choose import this_cpu
 from burnish.hw.spec import HardwareSpec, for_cores
+from burnish.hw.spec import load as load_device
 from burnish.runtime.cpu.driver import LoopDriver
 from burnish.runtime.cpu.runner import CpuCode, CpuLaunch
 from burnish.runtime.folder import IMAGE
@@ -45,16 +47,15 @@ lose something, as less of it shares a kernel with them."""
 _GLANCE = Space(top=2, visits=12)
 """How far to look for tiles of a convolution to know about how long it takes."""
 
-_SYSTEM_FLAGS = {
-    "sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm",
-    "avx512vnni": "avx512_vnni", "avx512bf16": "avx512_bf16",
-}  # fmt: skip
-"""Where Linux has another name for a feature than LLVM."""
-
 
 def open_cpu(name: str, threads: int) -> CpuBackend:
-    """Return the back end for an instruction set of this CPU (empty: the best) and its threads."""
+    """Return the back end for an instruction set of this CPU (empty: the best) and its threads.
+
+    One of another family is planned for by the catalog, as cards are that are not here.
+    """
     target = by_name(name) if name else detect()
+    if target.is_foreign:
+        return _described(target, threads)
     found = this_cpu(settings.read().cache)
     if found is None:
         raise MissingCapabilityError(
@@ -66,6 +67,14 @@ def open_cpu(name: str, threads: int) -> CpuBackend:
     here = machine(told, vector_bytes=4 * target.lanes)
     cpu = hardware.cpu()
     return CpuBackend(target, here, cpu.model, tuple(sorted(cpu.flags)))
+
+
+def _described(target: InstructionSet, threads: int) -> CpuBackend:
+    """Return the back end for a processor that is not here: nothing of it is timed."""
+    told = _with_short_numbers(for_cores(load_device(target.described), threads), target)
+    here = machine(told, vector_bytes=4 * target.lanes)
+    device = f"another processor, priced as {target.described}"
+    return CpuBackend(target, here, device, trials="")
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,7 @@ class CpuBackend(Backend):
     comment: str = ";"
     multiplies_bytes: bool = True
     repeats: bool = True
-    looks: bool = True
+    looks: Looks = "runner"
     sends: bool = True
     blocks: bool = True
     """Whether convolutions may be computed by Winograd's method."""
@@ -94,7 +103,7 @@ class CpuBackend(Backend):
 
         found = self.instructions
         object.__setattr__(self, "target", found.text)
-        object.__setattr__(self, "requires", _flags(found.required))
+        object.__setattr__(self, "requires", (found.family, *_flags(found.required)))
         object.__setattr__(self, "compiler", f"llvmlite {llvmlite.__version__}")
 
     def adapted(self, graph: TileGraph) -> TileGraph:
@@ -149,10 +158,10 @@ class CpuBackend(Backend):
         objects = {name: object_code(source, self.instructions) for name, source in sources.items()}
         files = {f"{KERNELS}/{name}.ll": source.encode() for name, source in sources.items()}
         files |= {f"{KERNELS}/{name}.o": content for name, content in objects.items()}
-        loop = object_code(driver.ir_text(), self.instructions)
+        loop = object_code(driver.ir_text(self.instructions.family), self.instructions)
         try:
             linked = image.link([*objects.values(), loop])
-        except image.NotLinkableError as reason:
+        except NotLinkableError as reason:
             logger.info("the kernels are not linked: %s", reason)
             return BuiltCode(files, records.encode(CpuCode()))
         return BuiltCode({**files, IMAGE: linked.code}, records.encode(CpuCode(linked.table)))
@@ -165,20 +174,22 @@ class CpuBackend(Backend):
 def _with_short_numbers(hw: HardwareSpec, target: InstructionSet) -> HardwareSpec:
     """Return a description that tells how fast products of short numbers are, where that differs.
 
-    One instruction adds the products of a word where another multiplies and adds one of f32; what
-    targets without it do instead comes to the rate of f32.
+    One instruction adds the products of a word where another multiplies and adds one of f32; with
+    ARM's for signed bytes it takes a second one. What targets without them do instead comes to the
+    rate of f32.
     """
     rates = hw.peak_flops_per_s
     if "f32" not in rates:
         return hw
-    short = {"i8": BYTES if target.dot == "dot4_vnni" else 1}
+    fours = {"dot4_vnni": BYTES, "dot4_usdot": BYTES, "dot4_sdot": BYTES // 2}
+    short = {"i8": fours.get(target.dot, 1)}
     short["bf16"] = HALVES if target.dot_bf16 == "dot2_bf16" else 1
     faster = {kind: terms * rates["f32"] for kind, terms in short.items() if terms > 1}
     return replace(hw, peak_flops_per_s={**faster, **rates})
 
 
 def _flags(features: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_SYSTEM_FLAGS.get(feature, feature) for feature in features)
+    return tuple(map(system_flag, features))
 
 
 def load_objects(

@@ -50,11 +50,13 @@ def compile_module(ir_text: str, target: InstructionSet) -> MachineCode:
 
 
 def object_code(ir_text: str, target: InstructionSet) -> bytes:
-    """Return the machine code of a module for a target of this processor; nothing is loaded.
+    """Return the machine code of a module for a target; nothing is loaded.
 
-    Whoever only writes it down has none of it in a process that must not crash.
+    It is one of this processor, or of another family, whose code never runs here. Whoever only
+    writes it down has none of it in a process that must not crash.
     """
-    _refuse_others(target)
+    if not target.is_foreign:
+        _refuse_others(target)
     machine = _target_machine(target, intrinsics.needed(ir_text))
     return bytes(machine.emit_object(_optimized(ir_text, target, machine)))
 
@@ -143,9 +145,23 @@ def _initialize() -> None:
         llvm.load_library_permanently("libm.so.6")
 
 
+@lru_cache(maxsize=1)
+def _initialize_others() -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+
+
 def _target_machine(target: InstructionSet, needed: Sequence[str]) -> Native:
     _initialize()
     features = ",".join(filter(None, (target.features, *(f"+{name}" for name in needed))))
-    return llvm.Target.from_default_triple().create_target_machine(
+    return _target(target).create_target_machine(
         cpu=target.cpu, features=features, opt=3, reloc="pic", codemodel="small", jit=True
     )
+
+
+def _target(target: InstructionSet) -> Native:
+    """Return what LLVM knows of a target's family; folders for others are run on Linux."""
+    if not target.is_foreign:
+        return llvm.Target.from_default_triple()
+    _initialize_others()
+    return llvm.Target.from_triple(f"{target.family}-unknown-linux-gnu")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 from functools import lru_cache
 
 from burnish.codegen.cpu.target import InstructionSet
+from burnish.hw.detect import ARM, X86
 from burnish.runtime.cpu.driver import ASLEEP_WORD, DOUBT_WORD, LINE_WORDS, LoopDriver, Word
 
 SPINS = 2**14
@@ -21,22 +21,25 @@ def driver(target: InstructionSet) -> LoopDriver:
     """Return the loop for a target; it is compiled once in a process."""
     from burnish.codegen.cpu.compile import compile_module
 
-    return LoopDriver(compile_module(ir_text(), target).address)
+    return LoopDriver(compile_module(ir_text(target.family), target).address)
 
 
-def ir_text() -> str:
-    """Return the loop in LLVM IR."""
-    pause = "call void @llvm.x86.sse2.pause()" if _is_x86() else ""
-    declared = "declare void @llvm.x86.sse2.pause()" if _is_x86() else ""
+def ir_text(family: str) -> str:
+    """Return the loop in LLVM IR, for a family of processors."""
+    declared, pause = _PAUSES.get(family, ("", ""))
     words = {word.name.lower(): int(word) for word in Word}
     numbers = {"spins": SPINS, "doubts": DOUBTS, "line": LINE_WORDS}
     places = {"asleep": ASLEEP_WORD, "doubt": DOUBT_WORD}
     return _TEXT.format(pause=pause, declared=declared, **numbers, **places, **words)
 
 
-def _is_x86() -> bool:
-    return platform.machine().lower() in ("x86_64", "amd64")
-
+_PAUSES = {
+    X86: ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
+    # not YIELD: cores that run one thread take it for nothing, and would look 20 times as often
+    ARM: ("declare void @llvm.aarch64.isb(i32)", "call void @llvm.aarch64.isb(i32 15)"),
+}
+"""How a thread that spins leaves the core's units and the barrier's line to others for a moment:
+what is declared, what is called."""
 
 _TEXT = """; how kernels are run: written by hand, see driver.py
 %step = type {{ ptr, ptr, i64, i64 }}

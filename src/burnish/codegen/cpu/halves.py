@@ -1,4 +1,4 @@
-"""16-bit floats and f32: on x86 with the F16C instructions, elsewhere in integer arithmetic.
+"""16-bit floats and f32: f16 by instructions of ARM's, or x86's F16C, else in integer arithmetic.
 
 No run-time library of a compiler is needed on either way.
 """
@@ -11,6 +11,7 @@ from burnish.codegen.cpu.casts import cast
 from burnish.codegen.cpu.lanes import Lanes
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import LlvmValue, register_type
+from burnish.hw.detect import ARM
 
 _INFINITY = 0x7F800000
 _LEAST_NORMAL_F16 = 0x38800000
@@ -61,7 +62,7 @@ def narrow_bf16(target: InstructionSet, x: Lanes) -> Lanes:
 
 
 def _has_instructions(target: InstructionSet) -> bool:
-    return "f16c" in target.required
+    return target.family == ARM or "f16c" in target.required
 
 
 def _half_type(width: int) -> LlvmValue:

@@ -1,8 +1,9 @@
 """Object code linked once, when compiling: a block of bytes that runs wherever it is put.
 
 Loading it needs no compiler: bytes are copied, addresses of the system's functions are filled in,
-and the block is made executable. Only what kernels contain is understood: x86-64 ELF objects with
-code, read-only data, references between them, and calls of functions elsewhere.
+and the block is made executable. Only what kernels contain is understood: ELF objects for x86-64 or
+AArch64 with code, read-only data, references between them (`burnish.codegen.cpu.relocations`), and
+calls of functions elsewhere.
 """
 
 from __future__ import annotations
@@ -11,24 +12,17 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from burnish.codegen.cpu.relocations import FAMILIES, Family, NotLinkableError
 from burnish.runtime.cpu.loaded_image import Image, ImageTable
 
 MAGIC = b"\x7fELF\x02\x01\x01"
-RELOCATABLE = (1, 62)
-"""What the header says of x86-64 objects: type and machine."""
+RELOCATABLE = 1
+"""The type of file that the header of an object tells."""
 
 _ALLOCATED, _WRITABLE = 2, 1
 _PROGRAM_DATA, _SYMBOLS, _RELOCATIONS = 1, 2, 4
-_PC32, _PLT32 = 2, 4
 _UNDEFINED = 0
 _GLOBAL_FUNCTION = 0x12
-
-_JUMP = b"\xff\x25\x00\x00\x00\x00"
-"""Jump to the address that lies behind the instruction."""
-
-
-class NotLinkableError(Exception):
-    """An object holds something that kernels do not; the text says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +58,14 @@ class _Linker:
         self._code = bytearray()
         self._symbols: dict[str, int] = {}
         self._externals: dict[str, int] = {}
+        self._family: Family | None = None
 
     def add(self, content: bytes) -> None:
         """Add one object."""
-        if not content.startswith(MAGIC) or struct.unpack_from("<HH", content, 16) != RELOCATABLE:
-            raise NotLinkableError("it is no object for x86-64")
+        family = _family(content)
+        if self._family not in (None, family):
+            raise NotLinkableError(f"it is for {family.name}, and others are not")
+        self._family = family
         sections = tuple(_sections(content))
         placed = {n: self._place(s, content) for n, s in enumerate(sections) if _is_loaded(s)}
         tables = [n for n, section in enumerate(sections) if section.kind == _SYMBOLS]
@@ -80,7 +77,7 @@ class _Linker:
                 self._symbols[symbol.name] = placed[symbol.section] + symbol.value
         for section in sections:
             if section.kind == _RELOCATIONS and section.info in placed:
-                self._relocate(content, section, placed, symbols)
+                self._relocate(content, section, placed, symbols, family)
 
     def image(self) -> Image:
         """Return all that was added."""
@@ -100,29 +97,39 @@ class _Linker:
         section: _Section,
         placed: Mapping[int, int],
         symbols: Sequence[_Symbol],
+        family: Family,
     ) -> None:
         for place in range(section.start, section.start + section.size, 24):
             offset, info, addend = struct.unpack_from("<QQq", content, place)
             kind, symbol = info & 0xFFFFFFFF, symbols[info >> 32]
-            if kind not in (_PC32, _PLT32):
-                raise NotLinkableError(f"it has a relocation of kind {kind}")
-            at = placed[section.info] + offset
-            struct.pack_into("<i", self._code, at, self._target(symbol, placed) + addend - at)
+            fill = family.fill(kind)
+            target = self._target(symbol, placed, family) + addend
+            fill(self._code, placed[section.info] + offset, target)
 
-    def _target(self, symbol: _Symbol, placed: Mapping[int, int]) -> int:
+    def _target(self, symbol: _Symbol, placed: Mapping[int, int], family: Family) -> int:
         if symbol.section == _UNDEFINED:
-            return self._jump(symbol.name)
+            return self._jump(symbol.name, family.jump)
         if symbol.section not in placed:
             raise NotLinkableError(f"{symbol.name!r} is not part of what is loaded")
         return placed[symbol.section] + symbol.value
 
-    def _jump(self, name: str) -> int:
+    def _jump(self, name: str, jump: bytes) -> int:
         """Return where calls of a function elsewhere go: a jump to an address filled in later."""
         if name not in self._externals:
-            self._code += bytes(-(len(self._code) + len(_JUMP)) % 8)
-            self._externals[name] = len(self._code) + len(_JUMP)
-            self._code += _JUMP + bytes(8)
-        return self._externals[name] - len(_JUMP)
+            self._code += bytes(-(len(self._code) + len(jump)) % 8)
+            self._externals[name] = len(self._code) + len(jump)
+            self._code += jump + bytes(8)
+        return self._externals[name] - len(jump)
+
+
+def _family(content: bytes) -> Family:
+    """Return the family of processors that an object is for."""
+    if content.startswith(MAGIC):
+        kind, machine = struct.unpack_from("<HH", content, 16)
+        if kind == RELOCATABLE and machine in FAMILIES:
+            return FAMILIES[machine]
+    known = " or ".join(family.name for family in FAMILIES.values())
+    raise NotLinkableError(f"it is no object for {known}")
 
 
 def _is_loaded(section: _Section) -> bool:

@@ -13,7 +13,10 @@ PREFIX = "burnish."
 RESULTS = {"widen": "f32", "narrow_f16": "f16", "narrow_bf16": "bf16"}
 """The element type that comes out, where it is not that of the arguments."""
 
-NEEDS = {"dot4_vnni": "avx512vnni", "dot2_bf16": "avx512bf16"}
+NEEDS = {
+    "dot4_vnni": "avx512vnni", "dot4_sdot": "dotprod", "dot4_usdot": "i8mm",
+    "dot2_bf16": "avx512bf16",
+}  # fmt: skip
 """What LLVM calls the instructions that an intrinsic needs besides those of its target."""
 
 

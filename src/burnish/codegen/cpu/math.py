@@ -72,7 +72,13 @@ _OWN_DOUBLE: Mapping[str, Body] = MappingProxyType(
 )
 
 _INTEGER: Mapping[str, Body] = MappingProxyType(
-    {"power": math_power.integer_power, "dot4": dots.by_pairs, "dot4_vnni": dots.by_fours}
+    {
+        "power": math_power.integer_power,
+        "dot4": dots.by_pairs,
+        "dot4_vnni": dots.by_fours,
+        "dot4_sdot": dots.by_signed_fours,
+        "dot4_usdot": dots.by_fours_of_arm,
+    }
 )
 
 
@@ -93,6 +99,7 @@ def _system(function: str, target: InstructionSet, *arguments: Lanes) -> Lanes:
 
 _ARGUMENTS = {
     "power": 2, "modulo": 2, "fmod": 2, "dot4": 3, "dot4_vnni": 3,
+    "dot4_sdot": 3, "dot4_usdot": 3,
     "dot2": 3, "dot2_bf16": 3,
 }  # fmt: skip
 """How many, where it is not one."""

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
+from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts, Looks
 from burnish.codegen.gpu.adapting import adapted
 from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.choose import Blocked, GpuPredicted, Searched, priced, scratch_types
@@ -115,6 +115,7 @@ class GpuBackend(Backend):
     suffix: str = ".py"
     comment: str = "#"
     counts: bool = True
+    looks: Looks = "kernel"
     own_functions: bool = True
     """Whether there is what only cards have: Triton's interpreter does not know it."""
     rounds_late: bool = True

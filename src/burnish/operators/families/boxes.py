@@ -87,7 +87,7 @@ def roi_align(builder: NestBuilder, node: Node) -> None:
         fetched(place, where, side.size)
         for (place, _), where, side in zip(tables, index, sides, strict=True)
     ]
-    reads = [Read(image, (fetched(which, (at(n),), batch), at(c), *places))]
+    reads = [Read(image, (fetched(which, (at(n),), batch, forward=True), at(c), *places))]
     reads += [Read(weight, where) for (_, weight), where in zip(tables, index, strict=True)]
     wider = wide_type(kind)
     weight = call("multiply", Argument(1, wider), Argument(2, wider))

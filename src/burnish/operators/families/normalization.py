@@ -195,7 +195,9 @@ def _row(
     builder: NestBuilder, table: str, ids: str, token: tuple[Index, ...], column: Axis
 ) -> Read:
     """Return the read of the table's row that a token names."""
-    return Read(table, (fetched(ids, token, builder.type(table).shape[0]), at(column)))
+    return Read(
+        table, (fetched(ids, token, builder.type(table).shape[0], forward=True), at(column))
+    )
 
 
 def _position(builder: NestBuilder, node: Node, table: str, axes: tuple[Axis, ...]) -> Read:

@@ -118,11 +118,15 @@ def _angle_read(
         raise NotCoveredError(f"angles of the shape {shape} with positions")
     given = builder.type(positions).shape
     if given == (1,):
-        return Read(table, (fetched(positions, (number(0),), shape[0]) + token, angle))
+        first = shape[0] - axes[2].extent + 1
+        if first < 1:
+            raise NotCoveredError(f"angles of {shape[0]} places for {axes[2].extent} tokens")
+        begin = fetched(positions, (number(0),), first, forward=True)
+        return Read(table, (begin + token, angle))
     if len(given) != 2:
         raise NotCoveredError(f"positions of the shape {given}")
     row = batch if given[0] != 1 else Index()
-    return Read(table, (fetched(positions, (row, token), shape[0]), angle))
+    return Read(table, (fetched(positions, (row, token), shape[0], forward=True), angle))
 
 
 register(

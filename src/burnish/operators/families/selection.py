@@ -3,7 +3,8 @@
 An element's place is the number of those that come before it; the work grows with the square of a
 row's length, so it is for routers, heads of a few classes and rows of hundreds that are sorted.
 Longer rows are better sorted by a library, and so are those of which a few are wanted, but where a
-card compares thousands of pairs at once and whoever sorts is beyond a link.
+card compares thousands of pairs at once and whoever sorts is beyond a link: there long ones are
+ordered in parts.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from burnish.operators.loops.ordering import Cut, candidates, cut, earlier, with_index
 from burnish.operators.loops.parameters import integers, required
 from burnish.operators.record import Operands, Operator, Partial, register
 from burnish.operators.rules import each_input, then
 from burnish.tile.expr import Argument, Constant, Coordinate, Expr, Guard, Inside, call, cast
 from burnish.tile.functions import identity
 from burnish.tile.graph import Read
-from burnish.tile.index import Axis, Index, at, fetched
+from burnish.tile.index import Axis, at, fetched
 from burnish.tile.pointwise import positive_axis, wide
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, Reduction, axes_for
 
@@ -37,34 +39,54 @@ def top(builder: NestBuilder, node: Node) -> None:
     axis = positive_axis(int(node.attributes.get("axis", -1)), len(kind.shape))
     length = kind.shape[axis]
     (count,) = integers(builder, node, 1, "k") or (0,)
-    few = builder.counts and math.prod(kind.shape) * length <= MOST_PAIRS
+    rows = math.prod(kind.shape) // max(length, 1)
+    parts = cut(length, count, rows) if builder.counts and count > 0 else None
+    pairs = rows * (length * length if parts is None else parts.pairs)
     most = LONGEST_SORTED if 4 * count >= length else LONGEST
+    few = builder.counts and pairs <= MOST_PAIRS
     if not (2 <= length <= most or few) or not 0 < count <= length:
         raise NotCoveredError(f"it orders the first {count} of {length} elements")
     if not node.attributes.get("sorted", 1):
         raise NotCoveredError("the order in which it gives them is open")
-    ranks = _ranks(builder, node, axis)
     axes = axes_for((*kind.shape[:axis], count, *kind.shape[axis + 1 :]))
     places = node.output(1) or builder.fresh(f"{node.outputs[0]}.places")
-    if length <= SHORT or builder.counts:
-        each = Axis("r", length)
-        read = Read(ranks, _at(axes, axis, at(each)))
-        here = call("equal", Argument(0, "i32"), cast(Coordinate(at(axes[axis])), "i32"))
-        body = call("where", here, Coordinate(at(each)), Constant(0, "i64"))
-        builder.add(places, axes, [read], body, Reduction((each,), "max"))
-    else:
-        ordered = _sent(builder, ranks, axis)
-        builder.view(places, ordered, tuple(map(at, axes)), axes)
+    _add_places(builder, node, (axis, axes, places), parts)
     if (values := node.output(0)) is not None:
         place = fetched(places, map(at, axes), length)
-        builder.view(values, source, _at(axes, axis, place), axes)
+        builder.view(values, source, with_index(axes, axis, place), axes)
+
+
+def _add_places(
+    builder: NestBuilder, node: Node, where: tuple[int, tuple[Axis, ...], str], parts: Cut | None
+) -> None:
+    """Add where in its row each of the first is."""
+    axis, axes, places = where
+    source = node.inputs[0]
+    if parts is not None:
+        largest = bool(node.attributes.get("largest", 1))
+        ranks, positions = candidates(builder, source, axis, parts, largest=largest)
+        each = Axis("r", parts.candidates)
+        reads = [Read(one, with_index(axes, axis, at(each))) for one in (ranks, positions)]
+        position: Expr = Argument(1, "i64")
+    else:
+        ranks = _ranks(builder, node, axis)
+        length = builder.type(source).shape[axis]
+        if length > SHORT and not builder.counts:
+            builder.view(places, _sent(builder, ranks, axis), tuple(map(at, axes)), axes)
+            return
+        each = Axis("r", length)
+        reads = [Read(ranks, with_index(axes, axis, at(each)))]
+        position = Coordinate(at(each))
+    here = call("equal", Argument(0, "i32"), cast(Coordinate(at(axes[axis])), "i32"))
+    body = call("where", here, position, Constant(0, "i64"))
+    builder.add(places, axes, reads, body, Reduction((each,), "max"))
 
 
 def _sent(builder: NestBuilder, ranks: str, axis: int) -> str:
     """Add the places of all elements in their order, each sent to its rank."""
     kind = builder.type(ranks)
     axes, each = axes_for(kind.shape), Axis("r", kind.shape[axis])
-    place = fetched(ranks, _at(axes, axis, at(each)), each.extent)
+    place = fetched(ranks, with_index(axes, axis, at(each)), each.extent)
     here = Inside((Guard(place - at(axes[axis]), 0, 1),))
     nothing = Constant(identity("max", "i64"), "i64")
     body = call("where", here, Coordinate(at(each)), nothing)
@@ -77,33 +99,14 @@ def _ranks(builder: NestBuilder, node: Node, axis: int) -> str:
     source = node.inputs[0]
     kind = builder.type(source)
     axes, other = axes_for(kind.shape), Axis("r", kind.shape[axis])
-    reads = [Read(source, tuple(map(at, axes))), Read(source, _at(axes, axis, at(other)))]
+    reads = [Read(source, tuple(map(at, axes))), Read(source, with_index(axes, axis, at(other)))]
     own, rival = (wide(Argument(position, kind.dtype)) for position in (0, 1))
-    earlier = Inside((Guard(at(axes[axis]) - at(other), 1, other.extent),))
-    before, alike = _order(own, rival, largest=bool(node.attributes.get("largest", 1)))
-    before = call("or", before, call("and", alike, earlier))
+    largest = bool(node.attributes.get("largest", 1))
+    behind = Inside((Guard(at(axes[axis]) - at(other), 1, other.extent),))
+    before = earlier(own, rival, largest=largest, behind=behind)
     body = call("where", before, Constant(1, "i32"), Constant(0, "i32"))
     name = builder.fresh(f"{node.name}.ranks")
     return builder.add(name, axes, reads, body, Reduction((other,), "sum"))
-
-
-def _order(own: Expr, rival: Expr, *, largest: bool) -> tuple[Expr, Expr]:
-    """Return whether the rival comes first, and whether neither does.
-
-    What is no number counts as the largest of all, as PyTorch has it: each place is taken once.
-    """
-    alike = call("equal", own, rival)
-    pair = (own, rival) if largest else (rival, own)
-    if own.dtype[0] != "f":
-        return call("less", *pair), alike
-    low, high = pair
-    none = [call("not", call("equal", each, each)) for each in pair]
-    first = call("and", call("not", none[0]), call("not", call("less_equal", high, low)))
-    return first, call("or", alike, call("and", *none))
-
-
-def _at(axes: Sequence[Axis], place: int, index: Index) -> tuple[Index, ...]:
-    return tuple(index if k == place else at(axis) for k, axis in enumerate(axes))
 
 
 def _top(at: Operands) -> Sequence[Partial | None]:

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from burnish.core.errors import MissingCapabilityError
+from burnish.hw import detect
+
 _READ, _EXECUTE = 1, 4
 
 
@@ -42,6 +45,8 @@ class LoadedImage:
             self._memory[place : place + 8] = struct.pack("<Q", system_address(name))
         view = (ctypes.c_char * len(self._memory)).from_buffer(self._memory)
         self._start = ctypes.addressof(view)
+        if detect.family() == detect.ARM:
+            _show_to_instructions(self._start, len(image.code))
         system = ctypes.CDLL(None, use_errno=True)
         size = ctypes.c_size_t(len(self._memory))
         if system.mprotect(ctypes.c_void_p(self._start), size, _READ | _EXECUTE):
@@ -52,6 +57,23 @@ class LoadedImage:
     def address(self, name: str) -> int:
         """Return where a function is."""
         return self._start + self._table.symbols[name]
+
+
+def _show_to_instructions(start: int, size: int) -> None:
+    """Let the cores of an ARM processor execute what was just written.
+
+    They fetch instructions past their caches of data, and may keep what was at these addresses
+    before. Linux empties those caches when a fresh page becomes executable, but promises it to
+    nobody; this function of the compiler's library is what promises it, for all cores.
+    """
+    try:
+        clear = ctypes.CDLL("libgcc_s.so.1").__clear_cache
+    except (OSError, AttributeError) as error:
+        raise MissingCapabilityError(
+            f"the system has no __clear_cache, without which ARM cannot run new code ({error})",
+            hint="install the library libgcc_s.so.1 (Debian: apt-get install libgcc-s1)",
+        ) from error
+    clear(ctypes.c_void_p(start), ctypes.c_void_p(start + size))
 
 
 def _check(image: Image) -> None:

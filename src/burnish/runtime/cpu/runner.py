@@ -23,7 +23,7 @@ from burnish.runtime.plan import KernelStep, Plan
 from burnish.runtime.runner import Runner
 from burnish.store.compiled import KERNELS
 
-INSTRUCTION_SETS = ("avx512", "avx2", "portable")
+INSTRUCTION_SETS = ("avx512", "avx2", "portable", "neon")
 """What kernels are compiled for."""
 
 _MOST = 2**40
@@ -62,8 +62,15 @@ class CpuRunner:
     """Runs kernels on this CPU."""
 
     def lacks(self, requires: Collection[str]) -> tuple[str, ...]:
-        """Return the flags that kernels require and this CPU does not have."""
-        present = frozenset(detect.cpu().flags)
+        """Return the flags that kernels require and this CPU does not have.
+
+        If they are for another family of processors, that is all there is to say.
+        """
+        here = detect.family()
+        others = tuple(each for each in requires if each in detect.FAMILIES and each != here)
+        if others:
+            return others
+        present = frozenset((here, *detect.cpu().flags))
         return tuple(flag for flag in requires if flag not in present)
 
     def launch_findings(self, target: str, launch: Mapping[str, int]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.cuda.executable import DeviceExecutable, Result
 from burnish.cuda.feeding import Feed
 from burnish.cuda.streamed import StreamedExecutable
-from burnish.runtime.checked import check_indices
+from burnish.runtime.checked import check
 from burnish.runtime.cuda.card_memory import CardMemory
 from burnish.runtime.cuda.stretch import stretch
 from burnish.runtime.executable import Program, StepTime
@@ -62,8 +62,8 @@ class _OnePlan:
         self._runs.close()
 
     def _check(self, feeds: Arrays) -> None:
-        for name, size in self.plan.indices.items():
-            check_indices(name, np.asarray(feeds[name]), size)
+        for look in self.plan.fed_looks(self.plan.steps):
+            check(look, np.asarray(feeds[look.tensor]), is_computed=False)
 
 
 class CudaExecutable(_OnePlan):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from burnish.core.existing import Wanted
 from burnish.core.tensors import BITS
 from burnish.cuda.kernel import CubinKernel
 from burnish.cuda.memory import aligned
 from burnish.cuda.plan import Buffer, Copy, CubinStep, DevicePlan
 from burnish.runtime.cuda.launch import launch_of
-from burnish.runtime.plan import KernelStep, Plan
+from burnish.runtime.plan import KernelStep, Plan, told_looks
 
 
 def stretch(plan: Plan, first: int, count: int, kernels: Mapping[str, CubinKernel]) -> DevicePlan:
@@ -44,8 +45,9 @@ class _Draft:
         read = dict.fromkeys(name for step in self.steps for name in step.inputs)
         inputs = self.source.inputs if whole else tuple(self._taken(read, written))
         results = self.source.outputs if whole else tuple(n for n in written if n in self.wanted)
+        told = told_looks(self.steps)
         for name in (*inputs, *read, *written, *results):
-            self._add(name, inputs, results)
+            self._add(name, inputs, (*results, *told))
         shared = aligned(self.source.arena_bytes)
         self.end = shared
         steps = tuple(self._step(step, shared) for step in self.steps)
@@ -59,6 +61,12 @@ class _Draft:
             arena_bytes=self.end,
             sizes=self.source.sizes,
             results=results,
+            spans={
+                name: Wanted(
+                    look.name, look.kind, look.size, is_computed=True, forward=look.forward
+                )
+                for name, look in told.items()
+            },
         )
 
     def _taken(self, read: Collection[str], written: Collection[str]) -> list[str]:

@@ -17,10 +17,21 @@ def require_apart(asked: object) -> None:
     read = [
         (path, _name(field)) for field, value in known if _reads(field) for path in _paths(value)
     ]
+    maybe = [
+        (path, _name(field))
+        for field, value in known if _may_read(field) for path in _files(value)
+    ]  # fmt: skip
     for field, value in known:
         if _writes(field):
             for target in _paths(value):
-                require_other(target, read, field.flags[-1])
+                require_other(target, [*read, *maybe], field.flags[-1])
+
+
+def targets(asked: object) -> Iterator[Path]:
+    """Yield where a command was asked to write."""
+    for field in fields(type(asked)):
+        if isinstance(field.said, Option) and field.said.writes:
+            yield from _paths(getattr(asked, field.name))
 
 
 def require_other(target: Path, read: Sequence[tuple[Path, str]], flag: str) -> None:
@@ -41,6 +52,10 @@ def _reads(field: RequestField) -> bool:
     )
 
 
+def _may_read(field: RequestField) -> bool:
+    return isinstance(field.said, Option) and field.said.may_read
+
+
 def _writes(field: RequestField) -> bool:
     said = field.said
     return isinstance(said, Option) and said.writes == "file"
@@ -57,6 +72,14 @@ def _paths(value: Any) -> Iterator[Path]:  # noqa: ANN401  (of any field)
     for one in value if several else (value,):
         if isinstance(one, str | os.PathLike) and os.fspath(one):
             yield Path(one)
+
+
+def _files(value: Any) -> Iterator[Path]:  # noqa: ANN401  (of any field)
+    """Yield what is a file of what may be a name as well, with a function behind it or without."""
+    for one in _paths(value):
+        for place in (one, Path(str(one).rpartition(":")[0])):
+            if place.is_file():
+                yield place
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -99,7 +99,8 @@ class WhatIfCommand(EngineCommand):
     subject: Annotated[v.AnyModel, Positional("MODEL|TRACE")]
     _: KW_ONLY
     model: Annotated[
-        v.AnyModel | None, Option("The model that a TRACE was recorded of.", metavar="MODEL")
+        v.AnyModel | None,
+        Option("The model that a TRACE was recorded of.", metavar="MODEL", may_read=True),
     ] = None
     scale: v.Scale = ()
     set: Annotated[v.Names, Option(

@@ -40,6 +40,8 @@ class Option:
     unless: str | None = None
     """The value when the option is written without one; None: it needs one."""
     writes: Writes = ""
+    may_read: bool = False
+    """Whether text may name a file that is read, or FILE:FUNCTION, and may as well be a name."""
 
 
 @dataclass(frozen=True, slots=True)

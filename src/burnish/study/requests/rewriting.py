@@ -60,7 +60,7 @@ class OptimizeCommand:
     )] = ()  # fmt: skip
     calibrate: Annotated[str | None, Option(
         "With -p int8: find scales beforehand, on an .npz file, a folder of test_data_set_N, or "
-        "synthetic inputs.", metavar="DATA|synthetic",
+        "synthetic inputs.", metavar="DATA|synthetic", may_read=True,
     )] = None  # fmt: skip
     calibration: Annotated[Literal["minmax", "percentile", "entropy", "mse"], Option(
         "With --calibrate: how the span of a value is chosen from what it was seen to be.",

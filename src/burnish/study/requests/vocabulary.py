@@ -206,7 +206,8 @@ Labels = Annotated[Place | None, Option(
     "and after is told.", kind=Path, metavar="FILE",
 )]  # fmt: skip
 Metric = Annotated[str, Option(
-    "With --labels: top1, f1, or a function of outputs and labels.", metavar="NAME|FILE.py:FUNCTION"
+    "With --labels: top1, f1, or a function of outputs and labels.",
+    metavar="NAME|FILE.py:FUNCTION", may_read=True,
 )]  # fmt: skip
 MaxError = Annotated[float | None, Option(
     "How far an output may move, in its root mean square.", kind=float, metavar="ERROR", least=0
@@ -234,6 +235,7 @@ Hw = Annotated[
     Option(
         "Limits of a device of the catalog, or in a file of burnish doctor --probe.",
         metavar="NAME|FILE",
+        may_read=True,
     ),
 ]
 AllowFallback = Annotated[
@@ -245,7 +247,7 @@ TrustFactory = Annotated[
     Option(
         "Let PyTorch engines run this code, which a source.json beside a model names: "
         "file.py:function. Read it first.",
-        metavar="SPEC", repeated=True,
+        metavar="SPEC", repeated=True, may_read=True,
     ),
 ]  # fmt: skip
 _PRECISION = Option(
@@ -257,8 +259,8 @@ EachPrecision = Annotated[str | Sequence[str] | None, replace(_PRECISION, read=p
 Target = Annotated[
     str,
     Option(
-        "Where the model will run: on CPUs, on the NVIDIA card that is here, or on cards of a "
-        "kind.",
+        "Where the model will run: on CPUs, on those of ARM (neon), on the NVIDIA card that is "
+        "here, or on cards of a kind.",
         metavar="|".join(targets()), read=target,
     ),
 ]  # fmt: skip
@@ -309,7 +311,9 @@ Rounds = Annotated[
         least=1,
     ),
 ]
-Baseline = Annotated[str, Option("What all others are compared with.", metavar="WHAT")]
+Baseline = Annotated[
+    str, Option("What all others are compared with.", metavar="WHAT", may_read=True)
+]
 Budget = Annotated[
     float | None,
     Option("About how long it may take, written as 60, 60s or 5m.", metavar="TIME", read=seconds),

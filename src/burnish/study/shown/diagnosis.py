@@ -22,7 +22,8 @@ def first_lines(found: Diagnosis) -> Iterator[str]:
 
 def _parts(found: Diagnosis) -> Iterator[str]:
     yield f"{units.seconds(found.wall_s)} an inference"
-    yield f"at work {_share(found, found.busy_s - found.copy_s)}"
+    if not found.is_unseen:
+        yield f"at work {_share(found, found.busy_s - found.copy_s)}"
     if found.copy_s:
         yield f"waiting for data {_share(found, found.copy_s)}"
     if found.idle is not None and found.idle.total_s:

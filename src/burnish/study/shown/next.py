@@ -21,7 +21,9 @@ def next_command(asked: Any, report: Any) -> str | None:  # noqa: ANN401  (a req
     return None if following is None else following(asked, report)
 
 
-def _after_bench(asked: judging.BenchCommand, _report: object) -> str:
+def _after_bench(asked: judging.BenchCommand, report: Any) -> str | None:  # noqa: ANN401
+    if any(one.status == "no time" or one.cut_off for one in report.measurements):
+        return None  # a note says that the same command goes on, and what is shown ends with it
     engine = names(asked.engine)[:1]
     return joined("profile", asked.model, *(("--engine", *engine) if engine else ()))
 

@@ -14,7 +14,7 @@ from burnish.tile.expr import Accumulated, Argument, Call, renumbered
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp, arguments_of
 from burnish.tile.index import Axis, Index, at, substitute
 from burnish.tile.steps.finish import SHARED
-from burnish.tile.steps.substitution import reuse
+from burnish.tile.steps.substitution import expr_mapped, read_mapped, reuse
 from burnish.tile.steps.tidy import tidy
 
 LONG = 4096
@@ -70,10 +70,8 @@ def cut(op: TileOp, parts: int) -> tuple[TileOp, TileOp]:
     def moved(index: Index) -> Index:
         return substitute(index, place)
 
-    reads = tuple(
-        replace(op.reads[old], index=tuple(map(moved, op.reads[old].index))) for old in positions
-    )
-    body = renumbered(op.body, numbers)
+    reads = tuple(read_mapped(op.reads[old], moved) for old in positions)
+    body = expr_mapped(renumbered(op.body, numbers), moved, lambda argument: argument)
     name = f"{op.output}.parts"
     first = replace(
         op, output=name, spatial=(part, *op.spatial), reads=reads, body=body,
