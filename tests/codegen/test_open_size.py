@@ -206,6 +206,13 @@ def test_a_plan_that_was_not_made_to_be_open_is_refused() -> None:
         opened(made, "batch", 5, found)
 
 
+def test_what_is_added_to_so_many_rows_leaves_no_other_number_of_them() -> None:
+    text = """added (float[batch, 8] x) => (float[batch, 4] y) { [sum] y = Gemm (x, w, b) }"""
+    given = model(text, weights(("w", (8, 4)), ("b", (3, 4))))
+    with pytest.raises(ClosedSizeError, match=r"it adds \[3, 4\] to a product of 4 rows of 4"):
+        up_to(given, 3)
+
+
 def test_what_onnx_runtime_runs_has_fixed_sizes() -> None:
     with pytest.raises(ClosedSizeError, match="ONNX Runtime runs 'order'"):
         up_to(model(MIXED), 4)

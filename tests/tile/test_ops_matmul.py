@@ -70,6 +70,13 @@ def test_gemm_is_as_in_onnx_runtime(
     assert_as_runtime(model, inputs)
 
 
+@pytest.mark.parametrize("c", [(2, 4), (4, 4), (3, 3), (5,), (1, 1, 4)])
+def test_a_gemm_adds_what_fits_its_product_and_nothing_else(c: tuple[int, ...]) -> None:
+    inputs = {"a": numbers((3, 5)), "b": numbers((5, 4)), "c": numbers(c)}
+    with pytest.raises(ModelError, match=r"it adds \[.*\] to a product of 3 rows of 4"):
+        lowered(one_node("Gemm", inputs))
+
+
 def test_an_integer_gemm_that_scales_is_refused() -> None:
     inputs = {"a": numbers((3, 5), "int32"), "b": numbers((5, 4), "int32")}
     with pytest.raises(ModelError, match=r"integers are scaled by 0\.5"):

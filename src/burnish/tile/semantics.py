@@ -18,7 +18,7 @@ from burnish.core.arrays import Array
 from burnish.core.registry import Registry
 from burnish.tile.expr import Argument, Expr
 from burnish.tile.graph import Combine, Read, TensorType, TileOp, constant_type
-from burnish.tile.index import Axis, Index, at, fetches_of, flatten, unflatten
+from burnish.tile.index import Axis, Index, at, bounds, fetches_of, flatten, unflatten
 
 ELEMENT_TYPES = frozenset(
     {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool"}
@@ -138,6 +138,8 @@ class NestBuilder:
                 raise NotCoveredError(
                     f"{fetch.tensor!r}, which holds places, is of no whole numbers"
                 )
+        for read in op.reads:
+            self._require_inside(read)
         found = TensorType(op.dtype, op.shape)
         if min(op.shape, default=0) < 0 or found.size > MOST_ELEMENTS:
             raise NotCoveredError(f"its output of {list(op.shape)} elements fits no memory")
@@ -149,6 +151,18 @@ class NestBuilder:
         self.ops.append(op)
         self.tensors[output] = found
         return output
+
+    def _require_inside(self, read: Read) -> None:
+        """Raise if a read may leave its tensor: kernels would read what lies beside it."""
+        shape = self.tensors[read.tensor].shape
+        if read.guards or 0 in shape:
+            return
+        for index, size in zip(read.index, shape, strict=True):
+            low, high = bounds(index)
+            if low <= high and (low < 0 or high >= size):
+                raise NotCoveredError(
+                    f"it reads {read.tensor!r} at {low} to {high} of a dimension of {size}"
+                )
 
     def view(self, output: str, source: str, index: Sequence[Index], axes: Sequence[Axis]) -> str:
         """Add the nest that only moves elements: `output[axes] = source[index]`."""

@@ -57,7 +57,12 @@ def gemm(builder: NestBuilder, node: Node) -> None:
     if c is None or beta == 0:
         contract(builder, node.outputs[0], (rows, columns), reads, [inner], scale)
         return
-    reads.append(Read(c, broadcast_index(builder.type(c).shape, (rows, columns))))
+    added = builder.type(c).shape
+    if len(added) > 2 or any(
+        size not in (1, extent) for size, extent in zip(reversed(added), (n, m), strict=False)
+    ):
+        raise NotCoveredError(f"it adds {list(added)} to a product of {m} rows of {n}")
+    reads.append(Read(c, broadcast_index(added, (rows, columns))))
 
     def finish(total: Expr) -> Expr:
         return call("add", scale(total), _scaled(beta)(widened(builder, reads[2], 2)))
