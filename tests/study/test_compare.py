@@ -64,6 +64,14 @@ def test_models_are_measured_before_they_are_compared(tmp_path: Path) -> None:
         assert no.value.hint.endswith(f"burnish bench {tmp_path / 'a.onnx'} {other}")
 
 
+def test_a_model_beside_measurements_is_measured_too_and_replaces_none(tmp_path: Path) -> None:
+    measured, model = write(tmp_path / "m.json", sample_run.bench()), tmp_path / "m.onnx"
+    for given in ((measured, model), (model, measured)):
+        with pytest.raises(UsageError, match=r"m.onnx: holds no measurements") as error:
+            answer(CompareCommand(*given))
+        assert error.value.hint == f"measure it, too: burnish bench {model} -o m_now.json"
+
+
 def test_a_file_that_is_not_there_is_made_by_a_benchmark(tmp_path: Path) -> None:
     there, gone = write(tmp_path / "a.json", sample_run.bench()), tmp_path / "b.json"
     with pytest.raises(ModelError, match=r"b\.json: there is no such file") as error:

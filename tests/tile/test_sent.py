@@ -14,7 +14,7 @@ from burnish.tile.group import Group
 from burnish.tile.machine import machine
 from burnish.tile.parse import parse
 from burnish.tile.partition import partition
-from burnish.tile.reference import evaluate_op
+from burnish.tile.reference import evaluate, evaluate_op
 from burnish.tile.sent import passes, sent
 from burnish.tile.simplify import simplify
 from tile_strategies import UNHURRIED
@@ -124,3 +124,18 @@ def wide(more: str = "") -> TileGraph:
     terms = f"y: f32[i0=4, i1=640] = sum(k0=900) where(inside({HERE}), x[k0, i1], 0)"
     head = f"in x: f32[900, 640]\nin at: i64[900]\nout {'z' if more else 'y'}\n"
     return parse(f"{head}{terms}\n{more}", {})
+
+
+@pytest.mark.parametrize(("then", "nests"), [("n[i0]", 1), ("n[i0] + m[i0] * n[i0]", 1)])
+def test_what_reads_nothing_but_places_is_finished_too(then: str, nests: int) -> None:
+    # the places of a TopK, flattened: no read of the reduction's own to stand for another
+    graph = parse(
+        "in at: i64[9]\nin m: i64[4]\nout y\n"
+        f"n: i64[i0=4] = max(k0=9) where(inside({HERE}), coordinate(k0), -9223372036854775808)\n"
+        f"y: i64[i0=4] = {then}",
+        {},
+    )
+    simple = simplify(graph)
+    assert len(simple.ops) == nests
+    fed = {"at": np.array([3, 1, 0, 2, 2, 0, 1, 3, 1]), "m": np.array([2, -1, 5, 7])}
+    np.testing.assert_array_equal(evaluate(simple, fed)["y"], evaluate(graph, fed)["y"])

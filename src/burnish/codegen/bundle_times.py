@@ -16,6 +16,7 @@ from burnish.codegen.tune.trial import Tuned
 from burnish.core import records, units
 from burnish.core.arrays import Arrays
 from burnish.core.closing import Closing
+from burnish.core.command import command
 from burnish.core.errors import BurnishError, MissingCapabilityError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.hw import detect
@@ -65,7 +66,8 @@ def time_bundle(
     if not paths:
         raise UsageError(
             f"{folder}: is no bundle of candidates",
-            hint=f"make one: burnish compile MODEL --target sm_90 --bundle {folder} -o FOLDER",
+            hint="make one: "
+            + command("compile", "MODEL", "--target", "sm_90", "--bundle", folder, "-o", "FOLDER"),
         )
     target = _checked(bundles.read(paths[0]), folder)
     groups = {}

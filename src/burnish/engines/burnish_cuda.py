@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from burnish.core.command import command
 from burnish.core.errors import MissingCapabilityError
 from burnish.core.precisions import MODES
 from burnish.engines.base import ENGINES, Availability, EngineOptions
@@ -48,7 +49,7 @@ class BurnishCuda(Burnish):
         if not target.startswith(self.target):
             raise MissingCapabilityError(
                 f"{folder}: was compiled for {target}, and engine {self.name} runs on NVIDIA cards",
-                hint=f"burnish compile {told.about.source} --target cuda -o {folder}",
+                hint=command("compile", told.about.source, "--target", "cuda", "-o", folder),
             )
 
     def _notes(self, options: EngineOptions, precision: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import onnx
 
+from burnish.core.command import command
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.store.stored import StoredModel
 
@@ -139,7 +140,7 @@ def _explain_file(text: str, model: StoredModel) -> BurnishError:
 
 def _remedy(text: str, path: Path) -> str:
     """Return what helps against a fault of a file."""
-    loadable = shlex.join(["burnish", "optimize", str(path), "-o", f"{path.stem}_loadable.onnx"])
+    loadable = command("optimize", path, "-o", f"{path.stem}_loadable.onnx")
     if _IR_VERSION.search(text) or _OPSET.search(text):
         return f"write a loadable one: {loadable}"
     if _NOT_BINARY in text:
@@ -181,7 +182,7 @@ def _at(node: str) -> str:
 
 
 def _show(path: Path) -> str:
-    return shlex.join(["burnish", "model", "show", str(path)])
+    return command("model", "show", path)
 
 
 def is_about_memory(text: str) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from burnish.core.array_types import array_type, name_of
 from burnish.core.arrays import Array, Arrays
+from burnish.core.command import command
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.tensors import TensorSpec
 from burnish.feeds import dimension
@@ -32,7 +33,8 @@ def load(path: Path, interface: Interface) -> Feeds:
         found = datasets.read(path, interface).inputs
     elif not path.exists():
         raise UsageError(
-            f"{path}: no such file or folder", hint=f"burnish inputs MODEL -o {path} writes one"
+            f"{path}: no such file or folder",
+            hint=f"{command('inputs', 'MODEL', '-o', path)} writes one",
         )
     elif path.suffix == ".npz":
         found = _read_npz(path)

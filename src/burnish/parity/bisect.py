@@ -20,6 +20,7 @@ import onnx_ir as ir
 
 from burnish.closeness.tolerance import ROUNDING
 from burnish.core.arrays import Array
+from burnish.core.command import command
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.core.units import count
@@ -116,7 +117,7 @@ def _note_if_agreeing(
         return (
             "the runs agree everywhere when the engines optimise nothing: if the outputs did not, "
             "an engine's own optimisation makes the difference: "
-            f"burnish verify {candidate.model.onnx} --engine {candidate.engine} --bisect"
+            + command("verify", candidate.model.onnx, "--engine", candidate.engine, "--bisect")
         )
     if asked[0].model == asked[1].model:
         return (

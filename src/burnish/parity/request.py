@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from burnish.core.command import command
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
@@ -148,7 +149,7 @@ def _against_recorded(
     if request.bisect:
         raise UsageError(
             "recorded outputs have no inner values to bisect",
-            hint=f"bisect between two runs: burnish verify {label} --bisect",
+            hint=f"bisect between two runs: {command('verify', label, '--bisect')}",
         )
     folders = request.reference.data_sets if request.data is None else (request.data,)
     if not folders:

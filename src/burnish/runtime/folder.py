@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from burnish.core import records
+from burnish.core.command import command
 from burnish.core.drafts import recover
 from burnish.core.errors import ModelError
 from burnish.core.files import foreign_entry
@@ -119,7 +120,7 @@ def _require_schema(folder: Path) -> None:
     if schema != SCHEMA:
         raise ModelError(
             f"{folder}: was compiled by burnish {version} in form {schema}, and this is {SCHEMA}",
-            hint=f"compile it again: burnish compile {source} -o {folder}",
+            hint=f"compile it again: {command('compile', source, '-o', folder)}",
         )
 
 

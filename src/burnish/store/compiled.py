@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from burnish.core import records
+from burnish.core.command import command
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.files import Kind, foreign_entry
 
@@ -66,13 +67,13 @@ def source_of(folder: Path) -> Path:
     if not source.is_file():
         raise UsageError(
             f"{folder}: was compiled from {source}, which is not there",
-            hint=f"run it by itself: burnish exec {folder} --data INPUTS.npz",
+            hint=f"run it by itself: {command('exec', folder, '--data', 'INPUTS.npz')}",
         )
     from burnish.store import onnx_files  # here: running a folder does not need onnx
 
     if onnx_files.content_key(source) != key:
         raise ModelError(
             f"{folder}: was compiled from {source}, which has changed since",
-            hint=f"compile it again: burnish compile {source} -o {folder}",
+            hint=f"compile it again: {command('compile', source, '-o', folder)}",
         )
     return source

@@ -94,11 +94,17 @@ def _require_measured(asked: CompareCommand) -> None:
                 f"{place}: there is no such file",
                 hint=f"make it: {joined('bench', 'MODEL', '-o', place)}",
             )
-        if place.suffix == ".onnx" or not place.is_file():
+        if _is_model(place):
             raise UsageError(
                 f"{place}: holds no measurements, which is what compare reads",
-                hint=f"measure models side by side: {joined('bench', *given)}",
+                hint=f"measure models side by side: {joined('bench', *given)}"
+                if all(map(_is_model, given))
+                else f"measure it, too: {joined('bench', place, '-o', f'{place.stem}_now.json')}",
             )
+
+
+def _is_model(place: Path) -> bool:
+    return place.suffix == ".onnx" or not place.is_file()
 
 
 def stored(place: object) -> BenchReport:

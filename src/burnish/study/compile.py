@@ -26,6 +26,7 @@ from burnish.codegen.tune.trial import Tuned
 from burnish.codegen.write import write
 from burnish.core import files, records, units
 from burnish.core.backends import DEFAULT_TARGET
+from burnish.core.command import command
 from burnish.core.errors import CheckFailedError, MissingCapabilityError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
@@ -220,7 +221,8 @@ class _Work:
         if timings.target != self.backend.target:
             raise UsageError(
                 f"{path}: was timed for {timings.target}, and this is for {self.backend.target}",
-                hint=f"time a bundle of it: burnish compile --bundle DIR, burnish time -o {path}",
+                hint="time a bundle of it: burnish compile --bundle DIR, "
+                + command("time", "-o", path),
             )
         return timings.groups
 
@@ -242,7 +244,7 @@ class _Work:
         added = bundle(built, self.backend, folder, self.about, most=self._request.candidates)
         self.notes.append(
             f"{folder}: {units.count(added, 'group')} more; where such a card is:"
-            f" burnish time {folder} -o TIMES.json"
+            f" {command('time', folder, '-o', 'TIMES.json')}"
         )
 
     @property
@@ -340,8 +342,10 @@ class _Work:
                 raise
             raise ReferenceRefusesError(
                 f"MODEL does not run on made inputs, and nothing can be proven: {error.problem}",
-                hint=f"bring some: burnish compile {request.model.onnx} --data INPUTS.npz"
-                f" -o {request.folder}",
+                hint="bring some: "
+                + command(
+                    "compile", request.model.onnx, "--data", "INPUTS.npz", "-o", request.folder
+                ),
             ) from error
 
     def reports(self, built: tuple[BuiltPlan, ...], draft: Path) -> tuple[PlanReport, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from burnish.core import files
+from burnish.core.command import command
 from burnish.core.errors import CheckFailedError, ModelError, UsageError
 from burnish.core.precisions import MODES, element_type, precision_named, shown_as
 from burnish.core.progress import Progress
@@ -104,8 +105,8 @@ def quantised(
         return optimize.answer(request, progress=progress)
     except (RewriteRejectedError, ModelError) as error:
         kind = ModelError if isinstance(error, ModelError) else CheckFailedError
-        card = "" if where == "cpu" else f" --target {where}"
-        by_itself = f"burnish optimize {model.onnx} -p {precision}{card} -o {target}"
+        card = () if where == "cpu" else ("--target", where)
+        by_itself = command("optimize", model.onnx, "-p", precision, *card, "-o", target)
         # the options that hints name are not those of compiling
         hint = f"{by_itself} takes what may help ({error.hint}); compile what that writes"
         raise kind(error.problem, hint=hint) from error

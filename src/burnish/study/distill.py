@@ -10,6 +10,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.core.arrays import Arrays
+from burnish.core.command import command
 from burnish.core.errors import UsageError
 from burnish.core.files import check_file, marked, write_text
 from burnish.core.progress import SILENT, Progress
@@ -75,7 +76,8 @@ def answer(request: DistillCommand, *, progress: Progress = SILENT) -> DistillRe
         groups.setdefault(extract.structure(site.part), []).append(site)
     if not groups:
         raise UsageError(
-            f"{model.label}: there is no such place", hint=f"see: burnish explain {model.onnx}"
+            f"{model.label}: there is no such place",
+            hint=f"see: {command('explain', model.onnx)}",
         )
     chosen = list(groups.values())[: request.max]
     values = _recorded(found.model, [group[0] for group in chosen], request)

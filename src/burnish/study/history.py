@@ -12,6 +12,7 @@ from burnish.bench.fingerprint import machine_key
 from burnish.bench.ledger import Ledger
 from burnish.bench.measure import MachineState, Measurement
 from burnish.core import files, settings, units
+from burnish.core.command import command
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.report import benchmark_v3, dashboard
@@ -155,4 +156,4 @@ def _ledger(given: Place | None) -> Ledger:
 
 
 def _bench(model: str) -> str:
-    return f"burnish bench {model}"
+    return command("bench", model)

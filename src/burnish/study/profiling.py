@@ -18,6 +18,7 @@ from burnish.analyze.profile import (
     report,
 )
 from burnish.core import files, settings
+from burnish.core.command import command
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
@@ -194,12 +195,12 @@ def _as_they_are(
     if asked.trace is not None:
         raise UsageError(
             f"{paths[0]} is a recording, and so is --trace {asked.trace}",
-            hint=f"give the model of one: burnish profile MODEL --trace {asked.trace}",
+            hint=f"give the model of one: {command('profile', 'MODEL', '--trace', asked.trace)}",
         )
     if len(paths) < len(given):
         raise UsageError(
             f"{paths[0]} is a recording, and not all of {', '.join(map(str, given))} are",
-            hint=f"burnish profile MODEL --trace {paths[0]}; or recordings alone",
+            hint=f"{command('profile', 'MODEL', '--trace', paths[0])}; or recordings alone",
         )
     require_unasked(asked, ("engine", "shape", *_RECORDING), paths[0])
     _require_one_timeline(asked, len(paths))

@@ -8,6 +8,7 @@ import numpy as np
 
 from burnish.core import units
 from burnish.core.arrays import Array
+from burnish.core.command import command
 from burnish.core.errors import ModelError
 from burnish.infer.constants import constant_tensor
 from burnish.prune.cut import reweighted
@@ -42,7 +43,7 @@ def masked(task: PruneTask) -> PruneReport:
     if not observers:
         raise ModelError(
             f"{task.model.label}: it has no product with constant weights, so none can be zero",
-            hint=f"see what it is made of: burnish explain {task.model.onnx}",
+            hint=f"see what it is made of: {command('explain', task.model.onnx)}",
         )
     if task.asked.method != "magnitude":
         observe(task.model, observers, feeds, task.progress)

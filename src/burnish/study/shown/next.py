@@ -88,6 +88,6 @@ _NEXT: Mapping[type, Next] = {
         "profile", a.model, "--data", found.samples[0].path
     ),
     listing.DoctorCommand: lambda a, found: (
-        f"burnish advise MODEL --hw {found.path}" if a.probe else "burnish run MODEL -o report"
+        joined("advise", "MODEL", "--hw", found.path) if a.probe else "burnish run MODEL -o report"
     ),
 }

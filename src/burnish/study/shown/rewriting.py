@@ -10,6 +10,7 @@ from burnish.codegen.bundle_times import CandidateTimings
 from burnish.codegen.tune.trial import Tuned
 from burnish.core import units
 from burnish.core.backends import backend_of
+from burnish.core.command import command
 from burnish.parity.report import JudgedSample
 from burnish.parity.verdict import verdict
 from burnish.report.rewritten import rewrite_lines
@@ -116,9 +117,9 @@ def compile_lines(report: CompileReport) -> Shown:
     yield proved(report)
     if report.parity is None:
         engine = backend_of(report.target).engine
-        yield f"show it where it runs: burnish verify {report.folder} --engine {engine}"
+        yield f"show it where it runs: {command('verify', report.folder, '--engine', engine)}"
     yield f"written: {report.folder} ({report.target}, {units.count(report.threads, 'thread')})"
-    yield f"run it: burnish exec {report.folder} --data INPUTS.npz"
+    yield f"run it: {command('exec', report.folder, '--data', 'INPUTS.npz')}"
 
 
 def _rewritten_first(report: OptimizeReport) -> Shown:

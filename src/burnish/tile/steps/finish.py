@@ -86,22 +86,17 @@ def _stays_a_product(reduction: TileOp, moved: TileOp) -> bool:
 
 def _joined(reduction: TileOp, op: TileOp) -> TileOp:
     total: Expr = reduction.finish or Accumulated(reduction.body.dtype)
-    first = len(reduction.reads)
+    kept = [place for place, read in enumerate(op.reads) if read.tensor != reduction.output]
+    now = {place: len(reduction.reads) + number for number, place in enumerate(kept)}
 
     def of_argument(argument: Argument) -> Expr:
-        if op.reads[argument.position].tensor == reduction.output:
-            return total
-        return Argument(first + argument.position, argument.dtype)
+        place = now.get(argument.position)
+        return total if place is None else Argument(place, argument.dtype)
 
-    placeholder = tuple(
-        # What was read of the reduction is dropped when the nest is tidied: any read will do.
-        reduction.reads[0] if read.tensor == reduction.output else read
-        for read in op.reads
-    )
     return replace(
         reduction,
         output=op.output,
-        reads=(*reduction.reads, *placeholder),
+        reads=(*reduction.reads, *(op.reads[place] for place in kept)),
         finish=expr_mapped(op.body, lambda index: index, of_argument),
         nodes=tuple(dict.fromkeys((*reduction.nodes, *op.nodes))),
     )
