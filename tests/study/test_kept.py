@@ -209,3 +209,19 @@ def test_a_subject_that_failed_in_a_round_that_was_kept_is_not_started_again(
     report = benching.answer(request)
     assert [one.failure for one in report.measurements] == [None, failed.reason]
     assert report.measurements[0].rounds == (0, 1, 2, 3)
+
+
+def test_a_cell_whose_budget_ended_early_goes_on_behind_the_rounds_it_has(
+    book: Ledger, model: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = dataclasses.replace(several(book, model), budget=60.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(Rounds, "_in_time", lambda _, number, labels: [] if number else labels)
+        first = benching.answer(request)
+    assert [one.rounds for one in first.measurements] == [(0,), (0,)]
+    second = benching.answer(request)
+    for before, after in zip(samples(first), samples(second), strict=True):
+        assert after[: len(before)] == before
+    assert [one.rounds for one in second.measurements] == [(0, 1, 2, 3)] * 2
+    assert len(book.rows()) == 4
+    assert book.begun() == ()

@@ -20,8 +20,8 @@ Two cells may be compared pair by pair (`TimedBlock.round`, `TimedBlock.cycle`) 
 session.
 
 A second table, `rounds`, has what was finished of groups that are not: a row for each cell of each
-round, with the record of that round alone, and the key of the code that measured it (`code`). It is
-no record of what was found: a group's rows go when all its cells stand in `cells`.
+round, with the record of that round alone, the key of the code that measured it (`code`), and how
+many rounds a verdict needs (`enough`). A group's rows go when all its cells have these in `cells`.
 
 The file is in WAL mode: readers never wait, and a killed writer leaves the last finished state.
 Its `user_version` is the number of migrations it has had.
@@ -39,6 +39,7 @@ from typing import Any
 
 from burnish.bench.begun import BegunGroup, joined
 from burnish.bench.cells import Finished, LedgerRow
+from burnish.bench.evidence import FEWEST_ROUNDS
 from burnish.bench.sound import finding
 from burnish.core import records
 from burnish.core.documents import reason
@@ -75,7 +76,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE rounds (
             id INTEGER PRIMARY KEY,
             session TEXT NOT NULL, number INTEGER NOT NULL, task TEXT NOT NULL,
-            measured_at TEXT NOT NULL, code TEXT NOT NULL, record BLOB NOT NULL
+            measured_at TEXT NOT NULL, code TEXT NOT NULL, enough INTEGER NOT NULL,
+            record BLOB NOT NULL
         )""",
         "CREATE UNIQUE INDEX rounds_by_place ON rounds (session, number, task)",
         "CREATE INDEX rounds_by_task ON rounds (task)",
@@ -86,9 +88,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 _FORGET_FINISHED = """DELETE FROM rounds WHERE session NOT IN (
     SELECT session FROM rounds AS begun WHERE NOT EXISTS (
         SELECT 1 FROM cells WHERE cells.task = begun.task AND cells.measured_at >= begun.measured_at
+        AND (cells.status != 'ok' OR json_extract(cells.figures, '$.processes') >= begun.enough)
     )
 )"""
-"""Rounds of a group stay as long as one of its cells was not finished after them."""
+"""Where a budget ended before there was enough for a verdict, the next one goes on."""
 _HAS_ROUNDS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'rounds'"
 _COLUMNS = (
     "id", "task", "session", "measured_at", "status", "reason", "model", "model_key", "engine",
@@ -128,12 +131,9 @@ class Ledger:
         """Add one round of a group that is not finished: a part of each cell, or none at all."""
         with self._raising(), closing(self._writable()) as connection, _at_once(connection):
             connection.executemany(
-                "INSERT INTO rounds (session, number, task, measured_at, code, record) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    (one.session, number, one.task.key, one.measured_at, code, _record(one))
-                    for one in parts
-                ],
+                "INSERT INTO rounds (session, number, task, measured_at, code, enough, record) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [_round_values(one, number, code) for one in parts],
             )
 
     def begun(self, *, task: str | None = None, code: str | None = None) -> tuple[BegunGroup, ...]:
@@ -143,11 +143,8 @@ class Ledger:
         that is damaged is left out, and remembered in `damaged_groups`.
         """
         groups: dict[str, dict[int, list[tuple[bytes, str]]]] = {}
-        wanted = {
-            "session IN (SELECT session FROM rounds WHERE task = ?)": task,
-            "code = ?": code,
-        }
-        for session, number, record, key in self._read_rounds(wanted):
+        of_task = "session IN (SELECT session FROM rounds WHERE task = ?)"
+        for session, number, record, key in self._read_rounds({of_task: task, "code = ?": code}):
             groups.setdefault(session, {}).setdefault(number, []).append((record, key))
         found = (self._begun(session, rounds) for session, rounds in groups.items())
         return tuple(one for one in found if one is not None)
@@ -362,6 +359,12 @@ def _values(cell: Finished) -> tuple[Any, ...]:
         _json(task.bindings), task.machine, task.environment, int(cell.baseline),
         _json(cell.figures), _json(cell.parity), _json(cell.notes), _record(cell),
     )  # fmt: skip
+
+
+def _round_values(part: Finished, number: int, code: str) -> tuple[Any, ...]:
+    """Return a part of a cell in the order in which it is written."""
+    enough = min(part.task.rounds, FEWEST_ROUNDS)
+    return part.session, number, part.task.key, part.measured_at, code, enough, _record(part)
 
 
 def _record(cell: Finished) -> bytes:
