@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 import pytest
 
 from burnish.hw import detect
-from burnish.hw.detect import Cpu, cpu, cpu_entry, gpu_entry, gpus_from_csv, this_cpu
+from burnish.hw.detect import (
+    ARM,
+    X86,
+    Cpu,
+    cpu,
+    cpu_entry,
+    family,
+    gpu_entry,
+    gpus_from_csv,
+    this_cpu,
+)
 
 CPUINFO = """processor\t: 0
 model name\t: Example CPU @ 2.00GHz
@@ -109,6 +120,17 @@ def test_a_cpu_is_recognised_by_its_flags() -> None:
     assert cpu_entry(wide[:3]) == "x86-avx2"
     assert cpu_entry(("asimd", "asimddp")) == "arm-neoverse-n1"
     assert cpu_entry(("altivec",)) is None
+
+
+@pytest.mark.parametrize(
+    ("machine", "expected"),
+    [("x86_64", X86), ("AMD64", X86), ("aarch64", ARM), ("arm64", ARM), ("riscv64", "riscv64")],
+)
+def test_a_family_has_one_name(
+    machine: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert family() == expected
 
 
 def test_what_is_known_of_a_cpu_is_for_its_usable_cores() -> None:

@@ -31,6 +31,14 @@ ON_X86 = pytest.mark.skipif(
     platform.machine().lower() not in ("x86_64", "amd64"), reason="ARM is not foreign here"
 )
 
+SINE = """
+declare double @sin(double)
+define double @sine(double %x) {
+  %y = call double @sin(double %x)
+  %z = call double @sin(double %y)
+  ret double %z
+}
+"""
 ABSOLUTE = """
 @table = private constant [2 x ptr] [ptr @one, ptr @two]
 define double @one(double %x) { ret double %x }
@@ -147,6 +155,20 @@ def test_code_for_arm_is_written_down_and_not_loaded() -> None:
     with pytest.raises(MissingCapabilityError) as found:
         load(code, NEON)
     assert found.value.problem == "this processor cannot run code for neon"
+
+
+def test_calls_of_the_system_go_to_a_jump_with_its_address() -> None:
+    image = link([object_code(SINE, NEON)])
+    (place,) = image.table.externals.values()
+    assert place % 8 == 0
+    assert image.code[place : place + 8] == bytes(8)
+    load_address, jump = struct.unpack_from("<2I", image.code, place - 8)
+    # LDR x16 from what lies 8 bytes behind it, BR x16
+    assert load_address == 0x58000000 | (8 // 4) << 5 | 16
+    assert jump == 0xD61F0000 | 16 << 5
+    # the second of the calls may be a jump
+    (first, *_) = branches(image.code, {"sine": 0, "end": place - 8})
+    assert first == place - 8
 
 
 def test_objects_of_two_families_are_not_linked() -> None:

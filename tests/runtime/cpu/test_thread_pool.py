@@ -15,7 +15,7 @@ import pytest
 
 from burnish.codegen.cpu import driver as native
 from burnish.codegen.cpu.compile import compile_module
-from burnish.codegen.cpu.target import TARGETS
+from burnish.codegen.cpu.target import available
 from burnish.core.errors import MissingCapabilityError
 from burnish.runtime.cpu.driver import (
     ASLEEP_WORD,
@@ -29,7 +29,7 @@ from burnish.runtime.cpu.thread_pool import ThreadPool
 from burnish.runtime.host_memory import address_of, aligned_bytes
 from codegen.hand_written import KERNELS
 
-PORTABLE = TARGETS["portable"]
+PORTABLE = available()[-1]
 LOOP = native.driver(PORTABLE)
 SIZE = 257
 STEPS = 9
