@@ -13,7 +13,7 @@ from functools import partial
 from itertools import product as every
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.form import MOST_TAPS, Places
+from burnish.codegen.gpu.form import Places
 from burnish.codegen.gpu.operands import contracts
 from burnish.codegen.gpu.patches import Patch
 from burnish.codegen.gpu.products import axes_in
@@ -29,6 +29,9 @@ CARRIED = "carried"
 """The setting of blocks whose sums are carried on."""
 WIDE, NARROWER = (7, 8, 6), 4
 """Neighbours that a thread computes at once: the first of these that divides a row, or fewer."""
+MOST_CARRIED = 128
+"""Taps of a window whose sums are carried: 81 take 226 registers at eight neighbours, and 121 take
+232 at four; 169 do not fit."""
 MANY_TAPS = 16
 """Taps from which on sums are carried: 25 take 53 us instead of 63 (64 images of 56 by 56 with 144
 channels), 49 take 33 instead of 201 (32 with 96); nine take 40 instead of 38."""
@@ -95,7 +98,7 @@ def _carried_by(
     read = places[op.output]
     alike = all(index[place] == at(walked) for index in read)
     alone = all(axes_of(part) <= set(anchor.spatial) for index in read for part in index)
-    fits = alike and alone and op.terms <= MOST_TAPS
+    fits = alike and alone and op.terms <= MOST_CARRIED
     return CarriedWindow(op, own_axis, tap) if fits else None
 
 
@@ -145,7 +148,7 @@ def carried_blocks(
     are, and programs take few turns.
     """
     taps = max(op.terms for op in ops if op.combine is not None and not contracts(op))
-    if len(sliding) < 2 or not MANY_TAPS < taps <= MOST_TAPS:
+    if len(sliding) < 2 or not MANY_TAPS < taps <= MOST_CARRIED:
         return
     inner, outer = sliding[0].extent, sliding[1].extent
     long = taps > UNROLLED
