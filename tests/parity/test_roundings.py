@@ -5,15 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 
 from burnish.core.arrays import Array
 from burnish.feeds.feed import Feeds
 from burnish.parity import comparison
+from burnish.parity.one_node import NodeRunner
 from burnish.parity.reference import run_reference
-from burnish.parity.roundings import _overflowing_alike, near_a_run
+from burnish.parity.roundings import Roundings, _overflowing_alike, near_a_run
 from burnish.parity.subject import JudgedSubject
 from burnish.parity.tolerances import Tolerances
+from burnish.parity.truth import Truth
 from burnish.parity.verify import Effort, judge, verify
 from burnish.store.layout import stored
 from burnish.store.stored import StoredModel
@@ -108,6 +111,20 @@ def test_a_tie_may_fall_where_exp_overflows_as_the_truth_does(tmp_path: Path) ->
     feeds = Feeds({"x": np.array([30.0, 600.0], np.float32)}, {"n": 2})
     swapped = Feeds({"x": np.array([600.0, 30.0], np.float32)}, {"n": 2})
     assert verify(judge(model), JudgedSubject(again), [feeds, swapped]).passed
+
+
+LEAST = """<ir_version: 10, opset_import: ["" : 20]> g (float[n] x) => (int64[2] y)
+<int64[1] two = {2}> { s = Sigmoid(x)  top, y = TopK(s, two) }"""
+
+
+def test_places_among_scores_that_are_zero_in_f32_alone_are_those_of_the_reference(
+    tmp_path: Path,
+) -> None:
+    model = stored(_stored(tmp_path / "least.onnx", LEAST))
+    feeds = Feeds({"x": np.array([-400.0, -300.0, -200.0], np.float32)}, {"n": 3})
+    for text, right in ((LEAST, True), (LEAST.replace("TopK(s", "TopK<largest=0>(x"), False)):
+        other = replace(model, onnx=_stored(tmp_path / f"{right}.onnx", text))
+        assert verify(judge(model), JudgedSubject(other), [feeds]).passed is right
 
 
 SHARES = """<ir_version: 10, opset_import: ["" : 20]> g (float[n, 6] x) => (float[n, 6] y)
@@ -208,3 +225,22 @@ def test_an_engine_of_its_own_has_no_more_patience_in_roundings_of_few_bits(
     allowed = Tolerances(arithmetic=arithmetic) if arithmetic else None
     report = verify(judge(model), engine, [feeds], tolerances=allowed, effort=Effort(search=False))
     assert report.passed == (off == 1.0)
+
+
+@pytest.mark.parametrize(("alike", "passed"), [([1, 0], True), ([1, 2], False)])
+def test_places_are_right_where_the_reference_gives_them_on_the_same_engine(
+    alike: list[int], passed: bool
+) -> None:
+    model = ir.from_proto(onnx.parser.parse_model(LEAST))
+    feeds = {"x": np.array([-400.0, -300.0, -200.0], np.float32)}
+    with NodeRunner(dict(model.opset_imports)) as runner:
+        truth = Truth(model, None, runner)
+        tensors = truth.of_reference(feeds)
+        assert tensors is not None
+        judging = Roundings(
+            truth, Tolerances(), feeds, tensors, {"y": np.array([0, 1])},
+            lambda _: {"y": np.array([0, 1])}, lambda _: {"y": np.array(alike)},
+        )  # fmt: skip
+        found = judging.diff("y", tensors["y"], np.array([1, 0]), hopeless=False)
+    assert found.passed is passed
+    assert judging.drifting == (["y"] if passed else [])

@@ -83,9 +83,10 @@ class Noise:
         allowed = np.asarray(np.nan_to_num(np.abs(truth), posinf=0.0))
         size, share = _usual(found, allowed)
         np.maximum(allowed, size, out=allowed, where=allowed > 0)
-        allowed *= share
-        np.maximum(allowed, found, out=allowed)
-        allowed *= factor
+        with np.errstate(over="ignore"):  # beyond every type that is run
+            allowed *= share
+            np.maximum(allowed, found, out=allowed)
+            allowed *= factor
         return allowed
 
 
