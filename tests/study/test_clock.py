@@ -124,6 +124,6 @@ def test_a_group_knows_of_what_it_has_a_share_where_others_have_one() -> None:
     clock = Clock(None, usual_s=30.0, cells=8)
     assert clock.whole_s == 240.0
     assert Clock(100.0, usual_s=30.0, cells=8).whole_s == 100.0
-    assert TimeShare(60.0, clock.whole_s).others_s(59.0) == 240.0
-    assert TimeShare(240.0, clock.whole_s).others_s(238.0) is None, "it has all of it"
-    assert TimeShare(60.0).others_s(59.0) is None, "nobody knows"
+    assert TimeShare(60.0, clock.whole_s).of_s == 240.0
+    assert TimeShare(225.0, clock.whole_s).of_s is None, "it has all of it"
+    assert TimeShare(60.0).of_s is None, "nobody knows"

@@ -25,9 +25,10 @@ class TimeShare:
     whole_s: float | None = None
     """What all groups have together; None: that is not known."""
 
-    def others_s(self, left_s: float) -> float | None:
-        """Return the whole, if others have a part of it: a moment went into the beginning."""
-        return self.whole_s if self.whole_s and left_s < 0.95 * self.whole_s else None
+    @property
+    def of_s(self) -> float | None:
+        """Return the whole, if others have a part of it: a moment goes into the beginning."""
+        return self.whole_s if self.whole_s and self.seconds_s < 0.9 * self.whole_s else None
 
 
 @dataclass(slots=True)

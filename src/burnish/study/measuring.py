@@ -267,7 +267,7 @@ def _thoroughness(
         seed=asked.seed,
         budget_s=left_s,
         ends_s=None if asked.budget is None else left_s,
-        whole_budget_s=share.others_s(left_s),
+        whole_budget_s=share.of_s,
         items_per_call=plan.items_per_call,
         generate=plan.group.generate,
         limit_s=answer_limit_s(share.seconds_s if asked.budget else None, BenchOptions().limit_s),
