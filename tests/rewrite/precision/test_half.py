@@ -122,6 +122,22 @@ def test_what_f16_would_make_wrong_or_slow_stays_and_says_why(
     assert "Relu" not in reasons(found)
 
 
+@pytest.mark.parametrize(("reduction", "kept"), [("add", {"ScatterElements"}), ("none", set())])
+def test_updates_that_are_combined_stay(reduction: str, kept: set[str]) -> None:
+    g = Graph()
+    x = g.op("Relu", g.input("x", [3, 4]))
+    places = g.input("i", [5, 4], ir.DataType.INT64)
+    update = g.op("Relu", g.input("u", [5, 4]))
+    sent = g.op("ScatterElements", x, places, update, axis=0, reduction=reduction)
+    found = in_half(g.model(g.op("Relu", sent)))
+    assert set(reasons(found)) == kept
+    for why in reasons(found).values():
+        assert why == "what several updates make of one place is rounded at each of them"
+    feeds = {"x": samples(3, 4, dtype=np.float16), "u": samples(5, 4, dtype=np.float16),
+             "i": np.tile([[0], [1], [2], [1], [0]], 4)}  # fmt: skip
+    assert run(found.model, feeds)[0].dtype == np.float16
+
+
 def test_angles_of_weights_are_no_reason_to_keep_a_whole_network() -> None:
     g = Graph()
     x = g.op("MatMul", g.input("x", [2, 80]), samples(80, 80))

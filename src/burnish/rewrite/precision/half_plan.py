@@ -127,6 +127,11 @@ def _unsafe(node: ir.Node, facts: Facts, half: Half) -> Iterator[tuple[ir.Node, 
     short = half.largest < np.finfo(np.float32).max / 2
     if short and node.op_type in table["range"]:
         yield node, table["range"][node.op_type]
+    if (
+        node.attributes.get_string("reduction", "none") != "none"
+        and node.op_type in table["combining"]
+    ):
+        yield node, table["combining"][node.op_type]
     if node.op_type in table["angles"]:
         why = table["angles"][node.op_type]
         yield from ((found, why) for found in (node, *_angle(node)))
