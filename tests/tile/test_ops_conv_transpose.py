@@ -19,14 +19,20 @@ def transposed(draw: st.DrawFn) -> tuple[dict[str, Array], dict[str, Any]]:
     groups, each, maps = draw(st.integers(1, 2)), draw(st.integers(1, 2)), draw(st.integers(1, 3))
     kernel = [draw(st.integers(1, 4)) for _ in range(rank)]
     strides = [draw(st.integers(1, 3)) for _ in range(rank)]
+    sizes = [draw(st.sampled_from([1, 4, 5, 6])) for _ in range(rank)]
+    before = [draw(st.integers(0, taps - 1)) for taps in kernel]
+    # of a single element something is left
+    left = [
+        taps - 1 - (cut if size == 1 else 0)
+        for taps, cut, size in zip(kernel, before, sizes, strict=True)
+    ]
     attributes: dict[str, Any] = {
         "group": groups,
         "strides": strides,
         "dilations": [draw(st.integers(1, 2)) for _ in range(rank)],
-        "pads": [draw(st.integers(0, size - 1)) for size in kernel * 2],
+        "pads": [*before, *(draw(st.integers(0, most)) for most in left)],
         "output_padding": [draw(st.integers(0, max(stride - 1, 0))) for stride in strides],
     }
-    sizes = [draw(st.integers(4, 6)) for _ in range(rank)]
     inputs = {
         "x": numbers((2, groups * each, *sizes)),
         "w": numbers((groups * each, maps, *kernel), seed=1),
@@ -65,6 +71,17 @@ def test_no_zeros_are_multiplied_without_dilation() -> None:
     contraction = next(op for op in graph.ops if op.combine)
     assert [axis.extent for axis in contraction.reduced] == [2, 2, 2]
     assert not any(read.guards for read in contraction.reads)
+
+
+@pytest.mark.parametrize(("size", "taps"), [((1, 1), [8]), ((1, 5), [8, 2]), ((5, 5), [8, 2, 2])])
+def test_a_single_element_is_multiplied_with_each_tap_once(
+    size: tuple[int, int], taps: list[int]
+) -> None:
+    inputs = {"x": numbers((1, 8, *size)), "w": numbers((8, 3, 4, 4), seed=1)}
+    model = one_node("ConvTranspose", inputs, strides=[2, 2], pads=[1, 1, 1, 1])
+    assert_as_runtime(model, inputs, atol=1e-5)
+    contraction = next(op for op in lowered(model).ops if op.combine)
+    assert [axis.extent for axis in contraction.reduced if axis.extent > 1] == taps
 
 
 def test_its_loops_split_so_that_no_division_is_left_in_the_contraction() -> None:

@@ -12,7 +12,7 @@ from burnish.operators.loops.products import Finish, contract, widened
 from burnish.operators.record import Operands, Operator, register
 from burnish.tile.expr import Argument, Expr, Guard, call
 from burnish.tile.graph import Read
-from burnish.tile.index import Axis, Index, at, floor_divide, remainder
+from burnish.tile.index import Axis, Index, at, floor_divide, number, remainder
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 
@@ -36,9 +36,37 @@ class _SpreadSide:
         return self.before % self.stride
 
     @property
+    def start(self) -> int:
+        """Return how many steps of the stride lie before what is computed."""
+        return self.before // self.stride
+
+    @property
+    def is_one(self) -> bool:
+        """Return whether there is one element: each output sees it through a tap of its own."""
+        return self.size == 1
+
+    @property
     def phases(self) -> int:
         """Return how many taps of the window each output sees, at most."""
-        return -(-self.kernel // self.stride)
+        return 1 if self.is_one else -(-self.kernel // self.stride)
+
+    @property
+    def steps(self) -> int:
+        """Return how many outputs are computed of each phase."""
+        return self.computed // self.stride
+
+    @property
+    def frame(self) -> tuple[int, int]:
+        """Return the zeros that are read in front of the data and behind it."""
+        if self.is_one:
+            return 0, 0
+        return self.phases - 1 - self.start, self.start + self.steps - self.size
+
+    @property
+    def missing_taps(self) -> int:
+        """Return the zeros that are read behind the window; fewer than none: taps nobody reads."""
+        rounds = self.start + self.steps if self.is_one else self.phases
+        return max(rounds * self.stride - self.kernel, 0)
 
     @property
     def computed(self) -> int:
@@ -52,6 +80,8 @@ def conv_transpose(builder: NestBuilder, node: Node) -> None:
     Without dilation each output sees every `stride`-th tap, and only data:
     out[stride·o + p] = Σ_c,j padded[c, o - j] · weight[c, m, j·stride + p]
     The loops over o and p are two, so that no index is divided; a movement makes them one.
+    Along a dimension of one element (where a generator begins) only j = o sees any:
+    out[stride·o + p] = Σ_c data[c] · weight[c, m, o·stride + p]
     With it, zeros are put between the elements, and it is a plain convolution with flipped taps.
     """
     all_sides = _sides(builder, node)
@@ -63,25 +93,23 @@ def conv_transpose(builder: NestBuilder, node: Node) -> None:
 
 def _by_phases(builder: NestBuilder, node: Node, all_sides: Sequence[_SpreadSide]) -> None:
     data, weight = required(node, 0), required(node, 1)
-    front, behind = [0, 0], [0, 0]
-    for side in all_sides:
-        start = side.before // side.stride
-        front.append(side.phases - 1 - start)
-        behind.append(start + side.computed // side.stride - side.size)
-    wide = padded(builder, data, front, behind, 0)
-    whole = padded(
-        builder, weight, [0] * (2 + len(all_sides)),
-        [0, 0, *(side.phases * side.stride - side.kernel for side in all_sides)], 0,
-    )  # fmt: skip
+    front, behind = zip(*(side.frame for side in all_sides), strict=True)
+    wide = padded(builder, data, [0, 0, *front], [0, 0, *behind], 0)
+    missing = [side.missing_taps for side in all_sides]
+    whole = padded(builder, weight, [0] * (2 + len(missing)), [0, 0, *missing], 0)
     outputs: list[Axis] = []
     taps = [Axis(f"t{i}", side.phases) for i, side in enumerate(all_sides)]
     places: list[Index] = []
     parts: list[Index] = []
     for i, (side, tap) in enumerate(zip(all_sides, taps, strict=True)):
-        step, phase = Axis(f"o{i}", side.computed // side.stride), Axis(f"p{i}", side.stride)
+        step, phase = Axis(f"o{i}", side.steps), Axis(f"p{i}", side.stride)
         outputs += [step, phase]
-        places.append(at(step) - at(tap) + (side.phases - 1))
-        parts.append(at(tap) * side.stride + at(phase))
+        if side.is_one:
+            places.append(number(0))
+            parts.append((at(step) + side.start) * side.stride + at(phase))
+        else:
+            places.append(at(step) - at(tap) + (side.phases - 1))
+            parts.append(at(tap) * side.stride + at(phase))
     _finish(builder, node, (wide, whole), (outputs, taps), (places, parts), all_sides)
 
 
