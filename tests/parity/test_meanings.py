@@ -111,3 +111,30 @@ def test_all_may_hang_on_a_single_constant_that_few_runs_moved_by_little(
         tolerances=Tolerances(kind),
     )  # fmt: skip
     assert found.passed == passed
+
+
+def test_a_sixth_that_f32_rounds_is_a_sixth(tmp_path: Path) -> None:
+    clipped = """line (float[n, 8] x) => (float[n, 8] y)
+    { a = Add (x, three) c = Clip (a, zero, six) d = Div (c, six) y = Mul (x, d) }"""
+    curved = """line (float[n, 8] x) => (float[n, 8] y)
+    {{ h = HardSigmoid <alpha = {}, beta = 0.5> (x) y = Mul (x, h) }}"""
+    known = {"three": 3.0, "zero": 0.0, "six": 6.0}
+    found = {}
+    for name, text in (
+        ("clipped", clipped), ("right", curved.format("0.16666667")),
+        ("wrong", curved.format("0.1666668")),
+    ):  # fmt: skip
+        proto = onnx.parser.parse_model('<ir_version: 10, opset_import: ["": 20]> ' + text)
+        used = {given for node in proto.graph.node for given in node.input}
+        for constant in used & known.keys():
+            array = np.asarray(known[constant], np.float32)
+            proto.graph.initializer.append(numpy_helper.from_array(array, constant))
+        path = tmp_path / f"{name}.onnx"
+        onnx.save(proto, path)
+        found[name] = StoredModel(path, name)
+    feeds = (Feeds({"x": np.linspace(-5, 5, 64, dtype=np.float32).reshape(8, 8)}, {"n": 8}),)
+    for name, passed in (("right", True), ("wrong", False)):
+        report = verify(
+            judge(found["clipped"]), JudgedSubject(found[name], "onnxruntime-cpu"), feeds
+        )
+        assert report.passed is passed

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
+from burnish.tile.expr import Constant, walk
 from tile.one_node import assert_as_runtime, judged, lowered, numbers, one_node
 from tile.operands import UNTIMED, together
 
@@ -129,3 +130,21 @@ def test_a_limit_of_several_numbers_is_left() -> None:
     inputs = {"x": numbers((3,)), "low": numbers((3,))}
     with pytest.raises(ModelError, match="a limit that is not a single number"):
         lowered(one_node("Clip", inputs))
+
+
+SIXTH = float(np.float32(1 / 6))
+
+
+@pytest.mark.parametrize(("kind", "alpha"), [("float32", 1 / 6), ("float64", SIXTH)])
+def test_the_slope_of_a_line_is_the_fraction_that_f32_cannot_hold(kind: str, alpha: float) -> None:
+    model = one_node("HardSigmoid", {"x": numbers((3, 4), kind)}, alpha=SIXTH, beta=0.5)
+    (op,) = lowered(model).ops
+    found = {part.value for part in walk(op.body) if isinstance(part, Constant)}
+    assert found == {alpha, 0.5, 0.0, 1.0}
+
+
+@pytest.mark.parametrize("alpha", [0.1667, 0.16666674613952637, 0.3333])
+def test_another_slope_stays_what_it_is(alpha: float) -> None:
+    kept = float(np.float32(alpha))
+    (op,) = lowered(one_node("HardSigmoid", {"x": numbers((2,))}, alpha=kept, beta=0.5)).ops
+    assert kept in {part.value for part in walk(op.body) if isinstance(part, Constant)}

@@ -32,5 +32,5 @@ def test_what_stays_inside_or_is_guarded_is_taken() -> None:
     builder.add("y", (ROW,), [Read("x", (at(ROW) + 2,))], BODY)
     guard = Guard(at(ROW) + 3, 0, 6)
     builder.add("z", (ROW,), [Read("x", (at(ROW) + 3,), (guard,))], BODY)
-    builder.add("none", (Axis("j", 0),), [Read("x", (at(Axis("j", 0)),))], BODY)
+    builder.add("none", (Axis("j", 0),), [Read("x", (at(Axis("j", 0)) + 6,))], BODY)
     assert [op.output for op in builder.ops] == ["y", "z", "none"]

@@ -138,7 +138,7 @@ class NestBuilder:
                 raise NotCoveredError(
                     f"{fetch.tensor!r}, which holds places, is of no whole numbers"
                 )
-        for read in op.reads:
+        for read in op.reads if op.points else ():
             self._require_inside(read)
         found = TensorType(op.dtype, op.shape)
         if min(op.shape, default=0) < 0 or found.size > MOST_ELEMENTS:

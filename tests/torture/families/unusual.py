@@ -36,6 +36,12 @@ RIGHT.text(
     witness={"x": normal(3, 8, scale=4.0)}, weights={"last": _LAST}, least=NEAR,
 )  # fmt: skip
 RIGHT.text(
+    "sixth-of-a-clip", "A line between two limits, whose sixth is kept in f32 by one of them.",
+    _ROWS + "{ a = Add(x, three) c = Clip(a, zero, six) d = Div(c, six) y = Mul(x, d) }",
+    ("a = Add(x, three) c = Clip(a, zero, six) d = Div(c, six) y = Mul(x, d)", "h = HardSigmoid <alpha = 0.16666667, beta = 0.5> (x) y = Mul(x, h)"),
+    witness={"x": normal(3, 8)}, weights={"zero": np.float32(0), "three": np.float32(3), "six": np.float32(6)}, least=NEAR,
+)  # fmt: skip
+RIGHT.text(
     "log-of-sums-spelled-out", "The logarithm of a sum of exponentials, with the largest taken out.",
     _SUM + "{ y = ReduceLogSumExp(x, last) }",
     ("y = ReduceLogSumExp(x, last)", "m = ReduceMax(x, last) d = Sub(x, m) e = Exp(d) s = ReduceSum(e, last) l = Log(s) y = Add(l, m)"),

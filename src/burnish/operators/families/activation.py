@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from burnish.operators.rules import defined, each_output, first
 from burnish.tile.expr import Expr, call
 from burnish.tile.pointwise import above, below, elementwise, like, pointwise, present
 from burnish.tile.semantics import Meaning, NestBuilder, Node, NotCoveredError
+
+_MOST_PARTS = 16
+"""Of one, in a fraction that somebody meant."""
 
 Attributes = dict[str, float]
 Activation = Callable[[Expr, Attributes], Expr]
@@ -109,6 +113,22 @@ def _softsign(x: Expr, _: Attributes) -> Expr:
     return call("divide", x, call("add", like(x, 1.0), call("absolute", x)))
 
 
+def _hard_sigmoid(x: Expr, given: Attributes) -> Expr:
+    alpha, beta = given["alpha"], given["beta"]
+    # engines compute doubles with what is written
+    exact = x.dtype != "f64"
+    return hard_sigmoid(x, _meant(alpha) if exact else alpha, _meant(beta) if exact else beta)
+
+
+def _meant(number: float) -> float:
+    """Return the plain fraction that an attribute is, but for being kept in f32: a sixth.
+
+    Whoever writes the same line as Clip(x + 3, 0, 6) / 6 means no rounding of it.
+    """
+    plain = float(Fraction(number).limit_denominator(_MOST_PARTS))
+    return plain if np.float32(plain) == np.float32(number) else number
+
+
 def _hard_swish(x: Expr, _: Attributes) -> Expr:
     return call("multiply", x, hard_sigmoid(x, 1 / 6, 0.5))
 
@@ -134,7 +154,7 @@ _ACTIVATIONS: dict[str, Activation] = {
     "ThresholdedRelu": _thresholded,
     "Softplus": lambda x, _: softplus(x),
     "Softsign": _softsign,
-    "HardSigmoid": lambda x, given: hard_sigmoid(x, given["alpha"], given["beta"]),
+    "HardSigmoid": _hard_sigmoid,
     "HardSwish": _hard_swish,
     "Mish": _mish,
     "Shrink": _shrink,
