@@ -26,7 +26,14 @@ def test_every_line_is_one_that_the_command_takes(
     (tmp_path / "compiled").mkdir()
     monkeypatch.setattr(script, "burnish", asked_for)
     asked = argparse.Namespace(
-        folder=tmp_path, tuning="1s", budget=1.0, rounds=2, again=False, ablation=True
+        folder=tmp_path,
+        tuning="1s",
+        budget=1.0,
+        rounds=2,
+        again=False,
+        ablation=True,
+        predicted=False,
+        engines=",".join(script.ENGINES),
     )
     script.prepare(case, asked)
     script.measure(case, asked)

@@ -39,8 +39,8 @@ mlp (float[batch, 8] x) => (float[batch, 4] y)
 """All of it can be kernels."""
 
 MIXED = """
-mixed (float[batch, 96] x) => (float[batch, 96] y, int64[2, n] found)
-<int64[1] all = {96}>
+mixed (float[batch, 1100] x) => (float[batch, 1100] y, int64[2, n] found)
+<int64[1] all = {1100}>
 {
     [double] d = Add(x, x)
     [order] t, i = TopK <axis = -1> (d, all)

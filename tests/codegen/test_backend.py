@@ -36,7 +36,7 @@ def test_a_model_is_compiled_and_run(text: str, sizes: dict[str, int], tmp_path:
     given = mlp() if text == "mlp" else model(text)
     folder = compiled(given, sizes, tmp_path / "c")
     (name,) = (value.name or "" for value in given.graph.inputs)
-    width = 8 if text == "mlp" else 96
+    width = 8 if text == "mlp" else 1100
     feeds = {name: np.random.default_rng(0).standard_normal((5, width)).astype(np.float32)}
     with burnish.load(folder, threads=1) as loaded:
         assert loaded.compiled.plans[0].target == "numpy: any"

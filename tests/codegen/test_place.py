@@ -52,7 +52,7 @@ def test_what_is_not_covered_stays_with_the_library_and_says_why(tmp_path: Path)
     assert set(step.reasons) == set(step.nodes)
     assert all(step.reasons.values())
     assert plan.tensors["found"].home == "value"
-    x = np.arange(288, dtype=np.float32).reshape(3, 96)
+    x = np.arange(3300, dtype=np.float32).reshape(3, 1100)
     check(of, {"x": x}, tmp_path / "c")
 
 

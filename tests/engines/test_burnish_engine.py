@@ -20,8 +20,8 @@ from engines.conftest import Stored
 ENGINE = ENGINES["burnish"]
 OPTIONS = EngineOptions(threads=2)
 
-GRAPH = """(float[n, 96] x) => (float[n, 96] y)
-<int64[1] all = {96}>
+GRAPH = """(float[n, 1100] x) => (float[n, 1100] y)
+<int64[1] all = {1100}>
 {
     [double] d = Add(x, x)
     [order] t, i = TopK (d, all)
@@ -30,7 +30,7 @@ GRAPH = """(float[n, 96] x) => (float[n, 96] y)
 
 
 def feeds(rows: int) -> dict[str, np.ndarray]:
-    return {"x": np.arange(96.0 * rows, dtype=np.float32).reshape(rows, 96)}
+    return {"x": np.arange(1100.0 * rows, dtype=np.float32).reshape(rows, 1100)}
 
 
 def expected(rows: int) -> np.ndarray:
@@ -74,7 +74,7 @@ def test_a_compiled_folder_is_run_as_it_is(stored: Stored, tmp_path: Path) -> No
     assert (model.onnx, model.compiled) == (tmp_path / "tiny.onnx", tmp_path / "c")
     with ENGINE.open(model, OPTIONS) as session:
         np.testing.assert_array_equal(session.run(feeds(3))["y"], expected(3))
-        with pytest.raises(UsageError, match=r"was compiled for n=3, and is fed x: \[2, 96\]"):
+        with pytest.raises(UsageError, match=r"was compiled for n=3, and is fed x: \[2, 1100\]"):
             session.run(feeds(2))
 
 
@@ -94,7 +94,7 @@ def test_without_a_compiler_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
 
 def test_a_sequence_is_given_as_one_tensor(stored: Stored) -> None:
     model = stored(
-        """(float[n, 96] x) => (seq(float[n, 96]) y, float[n, 96] z)
+        """(float[n, 1100] x) => (seq(float[n, 1100]) y, float[n, 1100] z)
         { y = SequenceConstruct(x, x)  z = Neg(x) }"""
     )
     with ENGINE.open(model, OPTIONS) as session:

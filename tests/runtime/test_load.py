@@ -95,7 +95,7 @@ def test_a_part_without_onnx_runtime_is_refused_with_what_to_install(
     loaded = models.opened(models.built(bound), bound, tmp_path / "c")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingCapabilityError, match="and onnxruntime is not installed") as raised:
-        loaded.run({"x": np.ones((3, 96), np.float32)})
+        loaded.run({"x": np.ones((3, 1100), np.float32)})
     assert raised.value.hint == "pip install onnxruntime"
 
 

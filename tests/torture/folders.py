@@ -292,7 +292,7 @@ def _mlp(folder: Path) -> None:
 def _mixed(folder: Path) -> None:
     from codegen.models import MIXED, model
 
-    _compiled(folder, [(model(MIXED), {"batch": 3}, {"x": _random(3, 96)})])
+    _compiled(folder, [(model(MIXED), {"batch": 3}, {"x": _random(3, 1100)})])
 
 
 def _gather(folder: Path) -> None:
