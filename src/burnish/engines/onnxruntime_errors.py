@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import onnx
-
 from burnish.core.command import command
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.store.stored import StoredModel
@@ -83,8 +81,8 @@ def explain(error: Exception, model: StoredModel) -> BurnishError:
         )
     if match := _NO_KERNEL.search(text):
         version = _VERSION.search(match["op"])
-        of_onnx = onnx.defs.has(_VERSION.sub("", match["op"]), onnx.defs.onnx_opset_version(), "")
-        if of_onnx and version is not None and int(version[1]) < _OLDEST_OPSET:
+        is_old = version is not None and int(version[1]) < _OLDEST_OPSET
+        if is_old and _is_of_onnx(_VERSION.sub("", match["op"])):
             return _too_old(path, match["op"], match["node"])
         return ModelError(
             f"{path}: {match['op']}{_at(match['node'])} has no implementation for these "
@@ -93,6 +91,12 @@ def explain(error: Exception, model: StoredModel) -> BurnishError:
             "or run it on another engine that `burnish doctor` lists",
         )
     return _explain_file(text, model)
+
+
+def _is_of_onnx(operator: str) -> bool:
+    import onnx  # memory that processes which only measure do not have
+
+    return bool(onnx.defs.has(operator, onnx.defs.onnx_opset_version(), ""))
 
 
 def _too_old(path: Path, op: str, node: str) -> ModelError:
