@@ -203,6 +203,17 @@ def test_noise_is_about_what_an_engine_rounds() -> None:
     assert 0.2 < ratio < 5
 
 
+def test_noise_moves_the_place_of_the_greatest_only_where_two_are_near() -> None:
+    model = evaluator("""g (float[n, 3] x) => (int64[n] y, float[n] best)
+        { one = Constant <value_ints = [1]> () s = Exp(x) y = ArgMax <axis = 1, keepdims = 0> (s)
+          best = ReduceMax <keepdims = 0> (s, one) }""")
+    near, clear = [0.3, 0.3 + 6e-8, 0.1], [0.3, 0.2, 0.7]
+    feeds = {"x": np.asarray([near, clear], np.float32)}
+    runs = [model.outputs(feeds, Noisy(seed, least=2.0**-21)) for seed in range(1, 9)]
+    assert {int(run["y"].value[0]) for run in runs} == {0, 1}
+    assert {int(run["y"].value[1]) for run in runs} == {2}
+
+
 def test_noise_moves_few_bytes_whose_steps_are_found_from_the_data() -> None:
     model = evaluator("""g (float[n] x) => (uint8[n] y, float s, uint8 z)
         { y, s, z = DynamicQuantizeLinear(x) }""")

@@ -38,8 +38,8 @@ def evaluate_nest(op: TileOp, values: Values, numbers: Numbers) -> Value:
 
 
 def is_move(op: TileOp) -> bool:
-    """Return whether a nest only chooses and arranges elements."""
-    return op.combine is None and all(
+    """Return whether a nest only chooses and arranges elements: the greatest is one of them."""
+    return op.combine in (None, "max", "min") and all(
         not isinstance(part, Call) or part.function == "where" for part in _calls(op.body)
     )
 
@@ -106,7 +106,10 @@ def _combined(op: TileOp, ranges: Ranges, values: Values, numbers: Numbers) -> V
         inner = dict(zip(op.reduced, part, strict=True))
         grid = _ArrayGrid(op, {**ranges, **inner}, (*op.spatial, *op.reduced), values, numbers)
         extents = [high - low for low, high in part]
-        body = _whole(numbers.rounded(grid.value(op.body), dtype), (*shape, *extents), numbers)
+        terms = grid.value(op.body)
+        if not is_move(op):
+            terms = numbers.rounded(terms, dtype)
+        body = _whole(terms, (*shape, *extents), numbers)
         over = tuple(range(len(shape), len(shape) + len(extents)))
         reduced = numbers.reduced(op.combine, body, over, dtype)
         combine = _COMBINE[op.combine]
