@@ -38,9 +38,7 @@ class _Waiting:
 class Looks:
     """What is read of computed places that may not exist, for one plan; to be closed."""
 
-    def __init__(
-        self, driver: Driver, plan: DevicePlan, every: list[Looks] | None = None
-    ) -> None:
+    def __init__(self, driver: Driver, plan: DevicePlan, every: list[Looks] | None = None) -> None:
         """`every`: those of all plans of one model, to which this is added.
 
         Whoever runs another plan is told of this one's, too: its own next run may never come.

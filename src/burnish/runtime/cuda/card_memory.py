@@ -60,9 +60,7 @@ class CardMemory:
                 )
             if self.address is None:
                 self.address = uploaded(self.driver, self.constants, self.where)
-            return DeviceExecutable(
-                self.driver, plan, self.kernels, self.address, looks=self.looks
-            )
+            return DeviceExecutable(self.driver, plan, self.kernels, self.address, looks=self.looks)
 
     def close(self) -> None:
         """Free the constants."""
