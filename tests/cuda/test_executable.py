@@ -181,6 +181,28 @@ def test_memory_that_another_stream_used_is_waited_for() -> None:
     assert "wait in 6" in driver.calls
 
 
+def test_a_run_in_another_stream_waits_for_the_one_that_uses_the_same_memory() -> None:
+    driver = FakeDriver()
+    model = loaded(driver, TWO_STEPS)
+    x = tensor()
+    kept = []  # no output's memory is given out again
+    for stream, waits in [(5, []), (5, []), (6, ["wait in 6"]), (6, []), (5, ["wait in 5"])]:
+        driver.calls.clear()
+        kept.append(model.run({"x": x}, stream=stream))
+        assert [each for each in driver.calls if each.startswith("wait")] == waits
+    for use in (
+        model.prepare({"x": X}),
+        lambda: model.run({"x": x}),
+        lambda: model.times_s({"x": X}, warmup=0, runs=1),
+        lambda: model.step_times({"x": X}, warmup=0, runs=1),
+    ):
+        kept.append(model.run({"x": x}, stream=5))
+        driver.calls.clear()
+        use()
+        begun = next(n for n, each in enumerate(driver.calls) if each.startswith("wait in 1"))
+        assert not {"replay", "launch add"} & {*driver.calls[:begun]}
+
+
 def test_a_prepared_run_can_be_repeated_beside_others() -> None:
     model = loaded(FakeDriver(), ZEROED)
     one, other = model.prepare({"x": X}), model.prepare({"x": 2 * X})

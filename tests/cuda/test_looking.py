@@ -16,6 +16,7 @@ from burnish.cuda.looking import MOST_WAITING
 from burnish.cuda.memory import aligned
 from burnish.cuda.plan import Buffer, CubinStep
 from burnish.cuda.streamed import StreamedExecutable
+from burnish.runtime.cuda.card_memory import CardMemory
 from cuda_samples import N, Sample, f32, loaded, plan
 from fake_driver import FakeDriver, kernel
 
@@ -157,6 +158,31 @@ def test_nothing_is_left_behind(driver: FakeDriver) -> None:
     assert driver.allocations == 0
 
 
+def test_what_nobody_looked_at_is_told_of_when_the_model_is_closed(driver: FakeDriver) -> None:
+    model = loaded(driver, sample())
+    driver.behind = True
+    model.run({"x": tensor(RIGHT)}, stream=7)
+    model.run({"x": tensor(HIGH)}, stream=7)
+    with pytest.raises(UsageError) as caught:
+        model.close()
+    require_refused(caught, 20, later=True)
+    assert driver.allocations == 0
+
+
+def test_runs_of_other_plans_of_the_model_tell_of_it_too(driver: FakeDriver) -> None:
+    given = sample()
+    card = CardMemory(driver, given.kernels(driver), given.constants, "folder")
+    one, other = card.opened(given.plan, None), card.opened(given.plan, None)
+    assert isinstance(one, DeviceExecutable)
+    assert isinstance(other, DeviceExecutable)
+    one.run({"x": tensor(HIGH)}, stream=7)
+    with pytest.raises(UsageError) as caught:
+        other.run({"x": tensor(RIGHT)})
+    require_refused(caught, 20, later=True)
+    one.close()
+    np.testing.assert_array_equal(other.run({"x": RIGHT})["z"], 2 * RIGHT)
+
+
 def test_streamed_plans_look_too(driver: FakeDriver) -> None:
     given = sample()
     kernels = given.kernels(driver)
@@ -184,5 +210,5 @@ def test_divisors_are_looked_at_where_the_run_is_waited_for_and_not_in_streams(
     driver.calls.clear()
     for _ in range(2):
         model.run({"x": tensor(wrong)}, stream=7)
-    assert "record" not in driver.calls
+    assert "copy" not in driver.calls
     np.testing.assert_array_equal(model.run({"x": right})["z"], 2 * right)

@@ -15,6 +15,7 @@ from burnish.integrations import torch_backend, torch_graph, torch_opened
 from burnish.integrations.torch_backend import backend, graph_breaks, graphs
 from burnish.runtime.cuda import runner
 from burnish.runtime.load import LoadedModel
+from burnish.runtime.plan import TensorLook
 from codegen.gpu.interpreted_card import interpreted_card
 from fake_driver import FakeDriver
 
@@ -61,6 +62,16 @@ def test_an_index_that_is_none_is_no_result() -> None:
     torch.testing.assert_close(run(x), module(x))
     with pytest.raises(RuntimeError, match="holds an index outside of 10 entries"):
         run(x + 1)
+
+
+@pytest.mark.parametrize(("least", "forward"), [(-10, False), (0, True)])
+def test_an_index_below_0_is_one_where_places_are_counted_from_the_end(
+    least: int, forward: bool
+) -> None:
+    look = TensorLook("x", "x", "place", 10, forward=forward)
+    torch_opened._require_places(look, torch.tensor([least, 9]))
+    with pytest.raises(RuntimeError, match="holds an index outside of 10 entries"):
+        torch_opened._require_places(look, torch.tensor([least - 1, 9]))
 
 
 def test_a_computed_index_that_is_none_is_an_error_of_the_next_call() -> None:

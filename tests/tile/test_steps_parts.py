@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from burnish.tile.expr import Accumulated, Argument, call
@@ -9,7 +11,7 @@ from burnish.tile.parse import parse
 from burnish.tile.reference import evaluate, evaluate_op
 from burnish.tile.semantics import NestBuilder, Reduction, axes_for
 from burnish.tile.simplify import simplify
-from burnish.tile.steps.parts import cut
+from burnish.tile.steps.parts import cut, sum_in_parts
 
 F32 = "f32"
 
@@ -57,6 +59,13 @@ def test_what_a_term_asks_of_its_place_is_cut_with_it() -> None:
     parts = evaluate_op(first, inputs)
     found = evaluate_op(second, {**inputs, first.output: parts})
     np.testing.assert_allclose(found, evaluate(graph, inputs)["s"], rtol=1e-5)
+
+
+def test_parts_have_a_name_that_nothing_else_has() -> None:
+    graph = long_product(9, (80, 64))
+    (out,) = graph.outputs
+    taken = replace(graph, tensors={**graph.tensors, f"{out}.parts": graph.tensors[out]})
+    assert [op.output for op in sum_in_parts(taken).ops] == [f"{out}.parts.", out]
 
 
 def test_cutting_twice_changes_nothing_more() -> None:

@@ -21,7 +21,7 @@ from burnish.tile.demands import Demand, demands, unmet
 from burnish.tile.expr import Argument
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.index import at
-from burnish.tile.looking import looked_at
+from burnish.tile.looking import looked_at, parts_of
 from burnish.tile.recurrence import Chain, Recurrence, TimeStrip
 from burnish.tile.semantics import axes_for
 
@@ -125,7 +125,7 @@ def _spans(graph: TileGraph, told: Iterable[Demand]) -> dict[Demand, str]:
     numbers, names = count(), dict[Demand, str]()
     for one in told:
         every = (f"{one.tensor}.span${number}" for number in numbers)
-        names[one] = next(name for name in every if name not in graph.tensors)
+        names[one] = next(n for n in every if not {n, parts_of(n)} & graph.tensors.keys())
     return names
 
 

@@ -50,7 +50,10 @@ class DeviceExecutable:
         loaded: LoadedKernels,
         constants: int,
         lent: Addresses | None = None,
+        *,
+        looks: list[Looks] | None = None,
     ) -> None:
+        """`looks`: those of other plans of the model; see `Looks`."""
         self.plan = plan
         self._driver = driver
         self._lock = threading.Lock()
@@ -60,10 +63,12 @@ class DeviceExecutable:
         with enough_memory(driver, needed, "the model"):
             self._arena = driver.allocate(max(needed, 1))
         self._own = driver.new_stream()
+        self._last: Stream | None = None
+        """Where the last run was put: whoever runs elsewhere waits for it, in the same memory."""
         self._staging = Staging(driver)
         self._inputs = _Block(driver, {name: plan.buffers[name] for name in plan.inputs})
         self._outputs = _Block(driver, {name: plan.buffers[name] for name in plan.given})
-        self._looks = Looks(driver, plan)
+        self._looks = Looks(driver, plan, looks)
         memory = Memory(self._arena, self._arena + shared, constants, lent or {})
         self._line = Line(driver, plan, loaded, memory)
 
@@ -84,6 +89,7 @@ class DeviceExecutable:
             self._looks.due()
             line = self._stream(stream)
             given = feeding.checked(feeds, self.plan, self._driver, line, until_done)
+            self._turn_to(line)
             inputs, _kept = self._placed(given, line)
             slot, holder = self._outputs.pool.take(line)
             outputs = self._outputs.addresses(slot)
@@ -109,6 +115,7 @@ class DeviceExecutable:
 
         def run() -> None:
             with at_work(self._driver, self._lock):
+                self._turn_to(self._own)
                 self._line.replay(prepared.addresses, self._own, self._own)
                 self._driver.synchronize(self._own)
 
@@ -124,6 +131,7 @@ class DeviceExecutable:
         """
         prepared = self._prepared(feeds)
         with at_work(self._driver, self._lock), self._events(2) as (start, end):
+            self._turn_to(self._own)
             graph = self._line.repeated(prepared.addresses, self._own, repeats)
             found = []
             for _ in range(warmup + runs):
@@ -139,6 +147,7 @@ class DeviceExecutable:
         """Return when each step of each of `runs` runs began, and how long it took."""
         prepared = self._prepared(feeds)
         with at_work(self._driver, self._lock), self._events(len(self.plan.steps) + 1) as events:
+            self._turn_to(self._own)
             graph = self._line.with_events(prepared.addresses, self._own, events)
             recorded = []
             for _ in range(warmup + runs):
@@ -151,16 +160,29 @@ class DeviceExecutable:
         return recorded[warmup:]
 
     def close(self) -> None:
-        """Free the card's memory; outputs that somebody still has keep theirs."""
+        """Free the card's memory; outputs that somebody still has keep theirs.
+
+        Raises, when all is freed, where a run in a stream that nobody looked at since was wrong.
+        """
         with at_work(self._driver, self._lock):
             self._driver.synchronize(self._own)
             self._line.close()
-            self._looks.close()
             self._staging.close()
             self._inputs.pool.close()
             self._outputs.pool.close()
             self._driver.drop_stream(self._own)
             self._driver.free(self._arena)
+            self._looks.close()
+
+    def _turn_to(self, line: Stream) -> None:
+        """Let a stream wait for the last run where that was put into another one."""
+        last = self._last
+        if last is not None and self._driver.handle(line) != self._driver.handle(last):
+            event = self._driver.new_event()
+            self._driver.record(event, last)
+            self._driver.wait(line, event)
+            self._driver.drop_event(event)
+        self._last = line
 
     def _stream(self, stream: Any) -> Stream:  # noqa: ANN401
         return self._own if stream is None else self._driver.stream(feeding.stream_handle(stream))
@@ -222,6 +244,7 @@ class DeviceExecutable:
         """Return inputs and outputs that keep their places."""
         with at_work(self._driver, self._lock), ExitStack() as until_done:
             given = feeding.checked(feeds, self.plan, self._driver, self._own, until_done)
+            self._turn_to(self._own)
             inputs, holder = self._placed(given, self._own)
             slot, kept = self._outputs.pool.take(self._own)
             addresses = {**inputs, **self._outputs.addresses(slot)}

@@ -17,6 +17,7 @@ import numpy as np
 
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
+from burnish.core.errors import UsageError
 from burnish.core.existing import Wanted
 from burnish.cuda.driver import Driver, Event, Stream
 from burnish.cuda.memory import aligned
@@ -37,9 +38,15 @@ class _Waiting:
 class Looks:
     """What is read of computed places that may not exist, for one plan; to be closed."""
 
-    def __init__(self, driver: Driver, plan: DevicePlan) -> None:
+    def __init__(self, driver: Driver, plan: DevicePlan, every: list[Looks] | None = None) -> None:
+        """`every`: those of all plans of one model, to which this is added.
+
+        Whoever runs another plan is told of this one's, too: its own next run may never come.
+        """
         self._driver = driver
         self._plan = plan
+        self._every = [] if every is None else every
+        self._every.append(self)
         self._later = {name: each for name, each in plan.spans.items() if each.kind == "place"}
         self._waiting: deque[_Waiting] = deque()
         self._idle: list[_Waiting] = []
@@ -47,16 +54,17 @@ class Looks:
 
     def require(self, found: Mapping[str, Array]) -> None:
         """Raise if what kernels told of a run says that it was led to what has no answer."""
-        _require(self._plan.spans, found)
+        if (refusal := _refusal(self._plan.spans, found)) is not None:
+            raise refusal
 
     def later(self, addresses: Mapping[str, int], stream: Stream) -> None:
         """Have what kernels told copied once a stream has come so far."""
         if not self._later:
             return
-        if len(self._waiting) >= MOST_WAITING:
-            self._driver.finish(self._waiting[0].reached)
-            self.due()
         with self._lock:
+            if len(self._waiting) >= MOST_WAITING:
+                self._driver.finish(self._waiting[0].reached)
+                self.due()
             place = self._idle.pop() if self._idle else self._new()
             for name, address in self._places(place):
                 self._driver.copy(address, addresses[name], self._plan.buffers[name].bytes, stream)
@@ -65,19 +73,35 @@ class Looks:
 
     def due(self) -> None:
         """Raise if a run that is over since was led to a place that does not exist."""
+        for each in tuple(self._every):
+            each._due()
+
+    def close(self) -> None:
+        """Wait for what is still to be told, free the memory, and raise as `due` does."""
+        with self._lock:
+            self._every.remove(self)
+            if self._waiting:
+                self._driver.finish(self._waiting[-1].reached)
+            wrong = [self._told(place) for place in self._waiting]
+            for place in (*self._waiting, *self._idle):
+                self._driver.drop_event(place.reached)
+                self._driver.free_pinned(place.address)
+            self._waiting.clear()
+            self._idle.clear()
+        for refusal in filter(None, wrong):
+            raise refusal
+
+    def _due(self) -> None:
         with self._lock:
             while self._waiting and self._driver.is_reached(self._waiting[0].reached):
                 done = self._waiting.popleft()
                 self._idle.append(done)
-                _require(self._later, dict(self._read(done)), EARLIER)
+                if (refusal := self._told(done)) is not None:
+                    raise refusal
 
-    def close(self) -> None:
-        """Free its memory; whoever closes has waited for all that was in line."""
-        for place in (*self._waiting, *self._idle):
-            self._driver.drop_event(place.reached)
-            self._driver.free_pinned(place.address)
-        self._waiting.clear()
-        self._idle.clear()
+    def _told(self, done: _Waiting) -> UsageError | None:
+        """Return what is wrong with what a run in a stream was led to; None: nothing."""
+        return _refusal(self._later, dict(self._read(done)), EARLIER)
 
     def _new(self) -> _Waiting:
         size = sum(aligned(self._plan.buffers[name].bytes) for name in self._later)
@@ -97,9 +121,12 @@ class Looks:
             yield name, array
 
 
-def _require(spans: Mapping[str, Wanted], found: Mapping[str, Array], when: str = "") -> None:
+def _refusal(
+    spans: Mapping[str, Wanted], found: Mapping[str, Array], when: str = ""
+) -> UsageError | None:
     for name, wanted in spans.items():
         mirrored, high = (int(each) for each in found[name].reshape(-1))
         wrong = wanted.refusal((-1 - mirrored, high), when)
         if wrong is not None:
-            raise wrong
+            return wrong
+    return None

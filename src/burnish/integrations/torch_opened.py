@@ -182,7 +182,8 @@ def _require_places(look: TensorLook, tensor: Tensor) -> None:
 
     if look.kind == "place":
         seen = tensor if look.column is None else tensor[..., look.column]
-        right = ((seen >= -look.size) & (seen < look.size)).all()
+        least = 0 if look.forward else -look.size
+        right = ((seen >= least) & (seen < look.size)).all()
         torch._assert_async(right, f"{look.name} holds an index outside of {look.size:,} entries")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from operator import index
 from pathlib import Path
 from typing import Any, SupportsIndex
@@ -225,11 +226,15 @@ class LoadedModel(Closing):
         return self._executables[number, size]
 
     def close(self) -> None:
-        """End all threads, and free what lies on a device."""
-        for executable in self._executables.values():
-            executable.close()
-        if self._code is not None:
-            self._code.close()
+        """End all threads, and free what lies on a device.
+
+        Raises, when all is freed, where a run in a stream that nobody looked at since was wrong.
+        """
+        with ExitStack() as every:
+            if self._code is not None:
+                every.callback(self._code.close)
+            for executable in self._executables.values():
+                every.callback(executable.close)
 
     def _for_shapes(self, given: Mapping[str, tuple[int, ...]]) -> Executable:
         for number, plan in enumerate(self.compiled.plans):

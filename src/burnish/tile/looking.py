@@ -35,6 +35,11 @@ def looked_at(graph: TileGraph, wanted: Mapping[Demand, str]) -> TileGraph:
     )
 
 
+def parts_of(name: str) -> str:
+    """Return the name of what is between a tensor and its span where it holds much."""
+    return f"{name}.parts"
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """The part of a tensor that is looked at."""
@@ -84,7 +89,7 @@ def _looks(graph: TileGraph, one: Demand, name: str) -> Iterator[TileOp]:
     part, inside = Axis("i1", -(-seen.size // PART)), Axis("r0", PART)
     position = at(part) * PART + at(inside)
     read = seen.read(unflatten(position, seen.shape), (Guard(position, 0, seen.size),))
-    parts = _span(f"{name}.parts", (SIDE, part), (inside,), seen, read, whose.nodes)
+    parts = _span(parts_of(name), (SIDE, part), (inside,), seen, read, whose.nodes)
     yield parts
     every = Axis("r0", part.extent)
     among = Read(parts.output, (at(SIDE), at(every)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,9 @@ WIDE = """wide (float16[2,64,4,4] x, float16[64,1,3,3] w)
     { y = Conv<group=64, pads=[1,1,1,1]>(x, w) s = GlobalAveragePool(y) }"""
 SINGLE = """single (float[2,4,8,8] x, float[2,4,8,8] z) => (float[2,4,8,8] y, float[2,4,1,1] s)
     { a = Add(x, z) y = Tanh(a) s = GlobalAveragePool(y) }"""
+SAME = """same (float[1,1,1,1] x) => (float[2,4,8,8] y, float[2,4,1,1] s)
+    { t = Constant<value_ints=[2,4,8,8]>() e = Expand(x, t) y = Tanh(e)
+      s = GlobalAveragePool(y) }"""
 WINDOW = {"across": 2, "down": 2, "warps": 1, "stages": 1, SUMMED: 1}
 CASES = {
     "several rows of a program": (GATED, CHANNELS_LAST, {**WINDOW, "m": 32}),
@@ -41,6 +46,8 @@ CASES = {
     "in turns": (TALL, CHANNELS_LAST, {**WINDOW, "m": 32, "down": 1, "turns": 6}),
     "carried": (TALL, CHANNELS_LAST, {**WINDOW, "m": 16, "down": 1, "turns": 6, CARRIED: 1}),
     "no windows": (SINGLE, {}, {"m": 32, "warps": 1, "stages": 1, SUMMED: 1}),
+    "the same everywhere": (SAME, {}, {"m": 32, "warps": 1, "stages": 1, SUMMED: 1}),
+    "the same in each row": (SAME, CHANNELS_LAST, {"m": 32, "warps": 1, "stages": 1, SUMMED: 1}),
     "one number each": (SINGLE, CHANNELS_LAST, {"m": 64, "warps": 1, "stages": 1, SUMMED: 1}),
 }
 
@@ -80,6 +87,15 @@ def test_two_kernels_write_both_and_stay_inside(name: str) -> None:
     sums = sums_of(found, orders, own) if found else None
     assert sums is not None
     assert written == sums.rows * sums.beside == first.grid[0] * min(sums.lanes, sums.beside)
+
+
+def test_what_one_kernel_hands_to_the_next_has_a_name_of_its_own() -> None:
+    graph = parsed(SINGLE)
+    taken = dict.fromkeys(("s.parts", "s.parts."), graph.tensors["s"])
+    known = replace(graph, tensors={**graph.tensors, **taken})
+    own = CASES["no windows"][2]
+    for launch in emit(whole(known), Schedule((), settings=own), known, GpuTarget()):
+        assert tuple(launch.scratch) == ("s.parts..",)
 
 
 def test_larger_images_are_added_up_as_they_are_written_by_choice() -> None:

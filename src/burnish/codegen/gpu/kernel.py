@@ -92,7 +92,7 @@ def written(
     settings = schedule.settings
     types = dict(graph.tensors)
     result = []
-    for part in parts(group, target.orders, settings):
+    for part in parts(group, target.orders, settings, graph.tensors):
         anchor = part.anchor
         types.setdefault(anchor.output, TensorType(anchor.dtype, anchor.shape))
         types |= {part.sums.tensor: part.sums.type} if part.sums else {}

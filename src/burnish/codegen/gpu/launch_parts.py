@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from burnish.codegen.gpu.blocks import power_of_two
@@ -22,6 +22,7 @@ from burnish.tile.connect import NoGroupError
 from burnish.tile.graph import TileOp
 from burnish.tile.group import Group
 from burnish.tile.steps.parts import cut
+from burnish.tile.steps.unused import free_name
 
 LONG = 2048
 """Terms of a sum of rows that is worth forming in parts."""
@@ -55,19 +56,21 @@ def parts(
     group: Group,
     orders: Mapping[str, tuple[int, ...]],
     settings: Mapping[str, int] = MappingProxyType({}),
+    taken: Collection[str] = (),
 ) -> tuple[LaunchPart, ...]:
     """Return what is launched for a group: outputs that the anchor's programs cannot store first.
 
     With `split`, the sums of its only product are formed in so many parts, and added up by a
     launch of their own: few rows keep few programs busy otherwise. Likewise with `summed`, where
-    programs begin the sums over what they write.
+    programs begin the sums over what they write. What one hands to the other is called by none of
+    the names `taken`.
     """
     if SUMMED in settings:
-        return _begun_sums(group, orders, settings)
+        return _begun_sums(group, orders, settings, taken)
     if (split := settings.get("split", 1)) > 1:
         product = splittable(group)
         assert product is not None
-        first, second = cut(product, split)
+        first, second = cut(product, split, taken)
         ops = tuple(second if op is product else op for op in group.ops)
         before = needed(Group((*_before(group, product), first), (first.output,)), first.output, ())
         scratch = frozenset({first.output})
@@ -86,13 +89,17 @@ def parts(
 
 
 def _begun_sums(
-    group: Group, orders: Mapping[str, tuple[int, ...]], settings: Mapping[str, int]
+    group: Group,
+    orders: Mapping[str, tuple[int, ...]],
+    settings: Mapping[str, int],
+    taken: Collection[str],
 ) -> tuple[LaunchPart, ...]:
     """Return what writes an image and begins the sums over it, and what adds these up."""
     found = image_sum(group)
     sums = sums_of(found, orders, settings) if found else None
     if found is None or sums is None:
         raise NoGroupError("its programs have no whole parts of the sums over what they write")
+    sums = replace(sums, tensor=free_name(sums.tensor, {*taken}))
     scratch = frozenset({sums.tensor})
     image, count = found.image.output, math.prod(found.total.shape)
     total = LaunchPart(

@@ -216,6 +216,8 @@ class ProgramSum:
     def add(self, value: Value, turn: WalkTurn) -> None:
         """Write one more summand for each lane."""
         text = value.text if value.dtype == "f32" else f"{value.text}.to(tl.float32)"
+        if not value.dims and self._sums.lanes > 1:
+            text = f"tl.full([{self._sums.lanes}], 0, tl.float32) + {text}"
         if turn.ready:
             ready = self._writer.mask((), turn.ready, ())
             text = f"tl.where({ready}, {text}, 0.0)"

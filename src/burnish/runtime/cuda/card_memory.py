@@ -11,6 +11,7 @@ import numpy as np
 from burnish.cuda.driver import Driver
 from burnish.cuda.executable import DeviceExecutable, needed_bytes
 from burnish.cuda.loaded import Bytes, LoadedKernels, uploaded
+from burnish.cuda.looking import Looks
 from burnish.cuda.memory import aligned
 from burnish.cuda.plan import DevicePlan
 from burnish.cuda.streamed import StreamedExecutable
@@ -32,6 +33,8 @@ class CardMemory:
     """Where the constants are on the card; None: they are not."""
     others: list[int] = field(default_factory=list)
     """Where constants of plans are that borrow some of them."""
+    looks: list[Looks] = field(default_factory=list)
+    """Of all plans that are open: whoever runs one is told what runs of others were led to."""
 
     def opened(
         self,
@@ -52,10 +55,12 @@ class CardMemory:
                 rest, packed = _packed(plan, self.constants, lent)
                 address = uploaded(self.driver, packed, self.where)
                 self.others.append(address)
-                return DeviceExecutable(self.driver, rest, self.kernels, address, lent)
+                return DeviceExecutable(
+                    self.driver, rest, self.kernels, address, lent, looks=self.looks
+                )
             if self.address is None:
                 self.address = uploaded(self.driver, self.constants, self.where)
-            return DeviceExecutable(self.driver, plan, self.kernels, self.address)
+            return DeviceExecutable(self.driver, plan, self.kernels, self.address, looks=self.looks)
 
     def close(self) -> None:
         """Free the constants."""

@@ -8,6 +8,7 @@ The parts are tiles of their own, so that threads share the sum and each part's 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 from burnish.tile.expr import Accumulated, Argument, Call, renumbered
@@ -16,6 +17,7 @@ from burnish.tile.index import Axis, Index, at, substitute
 from burnish.tile.steps.finish import SHARED
 from burnish.tile.steps.substitution import expr_mapped, read_mapped, reuse
 from burnish.tile.steps.tidy import tidy
+from burnish.tile.steps.unused import free_name
 
 LONG = 4096
 """Terms above which a sum is cut."""
@@ -34,7 +36,7 @@ def sum_in_parts(graph: TileGraph) -> TileGraph:
         if parts is None:
             ops.append(op)
             continue
-        first, second = cut(op, parts)
+        first, second = cut(op, parts, tensors)
         tensors[first.output] = TensorType(first.dtype, first.shape)
         ops += [tidy(first, tensors), tidy(second, tensors)]
     return replace(graph, tensors=tensors, ops=tuple(ops))
@@ -59,8 +61,11 @@ def _parts(op: TileOp, graph: TileGraph) -> int | None:
     return min(fits, key=lambda count: abs(count - wanted), default=None)
 
 
-def cut(op: TileOp, parts: int) -> tuple[TileOp, TileOp]:
-    """Return a sum as the sums of so many parts of its first reduced axis, and their sum."""
+def cut(op: TileOp, parts: int, taken: Collection[str] = ()) -> tuple[TileOp, TileOp]:
+    """Return a sum as the sums of so many parts of its first reduced axis, and their sum.
+
+    `taken`: the names of tensors, none of which the first one's output gets.
+    """
     long = op.reduced[0]
     part, inner = Axis("part", parts), Axis(f"{long.name}.", long.extent // parts)
     place = {long: at(part) * inner.extent + at(inner)}
@@ -72,7 +77,7 @@ def cut(op: TileOp, parts: int) -> tuple[TileOp, TileOp]:
 
     reads = tuple(read_mapped(op.reads[old], moved) for old in positions)
     body = expr_mapped(renumbered(op.body, numbers), moved, lambda argument: argument)
-    name = f"{op.output}.parts"
+    name = free_name(f"{op.output}.parts", {*taken})
     first = replace(
         op, output=name, spatial=(part, *op.spatial), reads=reads, body=body,
         reduced=(inner, *op.reduced[1:]), finish=None,
