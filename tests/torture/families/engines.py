@@ -162,8 +162,8 @@ def rare_races(earlier: list[tuple[Arrays, Outputs]], inputs: Arrays, outputs: O
 
 
 def _classifier() -> onnx.ModelProto:
-    text = "g (float[n, 16] x) => (int64[n] label) { h = MatMul(x, w) t = Tanh(h) label = ArgMax <axis = 1, keepdims = 0> (t) }"
-    return parsed(text, {"w": normal(16, 6, seed=3)})
+    text = "g (float[n, 16] x) => (int64[n] label) { c = Cast <to = 10> (x) h = MatMul(c, w) t = Tanh(h) label = ArgMax <axis = 1, keepdims = 0> (t) }"
+    return parsed(text, {"w": normal(16, 6, seed=3).astype(np.float16)})
 
 
 _LABELS = Base("labels", _classifier, lambda rows=4, seed=0: {"x": normal(rows, 16, seed=seed)})
