@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnx_ir as ir
@@ -212,6 +213,20 @@ def test_noise_moves_the_place_of_the_greatest_only_where_two_are_near() -> None
     runs = [model.outputs(feeds, Noisy(seed, least=2.0**-21)) for seed in range(1, 9)]
     assert {int(run["y"].value[0]) for run in runs} == {0, 1}
     assert {int(run["y"].value[1]) for run in runs} == {2}
+
+
+@pytest.mark.parametrize("dtype", ["float", "float16", "bfloat16"])
+def test_noise_finds_the_largest_where_it_is(dtype: str) -> None:
+    kind = f"{dtype}[3, 6]"
+    model = evaluator(f"""g ({kind} x) => (int64[3] y, int64[3] z) {{ t = Tanh(x)
+        y = ArgMax <axis = 1, keepdims = 0> (t)
+        z = ArgMin <axis = 1, keepdims = 0, select_last_index = 1> (t) }}""")
+    rows = np.array([[3, -2, 1, 0, -1, 2], [-2, 3, 0, 1, 2, -1], [0, 1, 2, -1, 3, -2]])
+    stored = {"float": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}[dtype]
+    for seed in range(1, 5):
+        found = model.outputs({"x": (rows / 3).astype(stored)}, Noisy(seed))
+        np.testing.assert_array_equal(found["y"].value, [0, 1, 4])
+        np.testing.assert_array_equal(found["z"].value, [1, 0, 5])
 
 
 def test_noise_moves_few_bytes_whose_steps_are_found_from_the_data() -> None:

@@ -5,13 +5,16 @@ import json
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 import sample_run
 from burnish.bench.measure import SCHEMA, BenchReport, Verdict
+from burnish.bench.results import KeptResults, kept
 from burnish.cli.main import run
 from burnish.cli.reference import document_types
 from burnish.core import records
+from burnish.core.arrays import Array
 from burnish.core.errors import ModelError, UsageError
 from burnish.study.compare import answer
 from burnish.study.requests.guarding import CompareCommand
@@ -121,3 +124,79 @@ def test_the_command_shows_both_times_and_the_verdict(
     jsonschema.validate(
         json.loads(capsys.readouterr().out), records.json_schema(kind, schema=schema)
     )
+
+
+def one_row(place: Path, file: str, *outputs: Array, key: str = "as ever") -> Path:
+    """Write a benchmark of one model, which gave these outputs."""
+    report = sample_run.bench()
+    row = dataclasses.replace(report.measurement(report.baseline), file=file, model_key=file)
+    gave = {f"y{number}": array for number, array in enumerate(outputs)}
+    results = (KeptResults((row.subject,), key, kept(gave)),) if outputs else ()
+    alone = dataclasses.replace(
+        report, measurements=(row,), comparisons=(), parity={}, results=results
+    )
+    return write(place, alone)
+
+
+def told(tmp_path: Path, *rows: Path) -> list[str]:
+    return [note for note in answer(CompareCommand(*rows)).notes if "results" in note]
+
+
+def test_a_fast_model_that_gave_something_else_is_told_of(tmp_path: Path) -> None:
+    gave = np.linspace(-1, 1, 12, dtype=np.float32)
+    before = one_row(tmp_path / "a.json", "a.onnx", gave, gave)
+    after = one_row(tmp_path / "b.json", "b.onnx", gave, gave + np.float32(0.25))
+    (note,) = told(tmp_path, before, after)
+    assert note.endswith(
+        " gave other results than before: y1 is off by 0.25 at most;"
+        " ask burnish verify a.onnx b.onnx"
+    )
+    rounded = one_row(tmp_path / "b.json", "b.onnx", gave, gave * np.float32(1 + 1e-7))
+    assert told(tmp_path, before, rounded) == []
+
+
+def test_outputs_of_another_shape_or_none_are_other_results(tmp_path: Path) -> None:
+    gave = np.zeros(4, np.float32)
+    before = one_row(tmp_path / "a.json", "a.onnx", gave, gave)
+    after = one_row(tmp_path / "b.json", "b.onnx", gave.reshape(2, 2))
+    first, second = told(tmp_path, before, after)
+    assert "y0 was f32 (4,) and is f32 (2, 2)" in first
+    assert "y1 is not given any more" in second
+
+
+@pytest.mark.parametrize("key", ["as ever", "others"])
+def test_models_whose_results_cannot_be_compared_are_told_of(tmp_path: Path, key: str) -> None:
+    gave = (np.zeros(4, np.float32),) if key == "others" else ()
+    before = one_row(tmp_path / "a.json", "a.onnx", np.zeros(4, np.float32))
+    after = one_row(tmp_path / "b.json", "b.onnx", *gave, key=key)
+    assert any(
+        note.endswith(
+            ": the model is another one than before, and these files do not tell whether it"
+            " computes the same; ask burnish verify a.onnx b.onnx"
+        )
+        for note in answer(CompareCommand(before, after)).notes
+    )
+    assert not any("another one" in note for note in answer(CompareCommand(before, before)).notes)
+
+
+def test_of_a_file_that_was_written_over_a_copy_is_asked_for(tmp_path: Path) -> None:
+    before = one_row(tmp_path / "a.json", "a.onnx", np.zeros(4, np.float32))
+    after = one_row(tmp_path / "b.json", "a.onnx", np.ones(4, np.float32))
+    document = json.loads(after.read_text())
+    document["measurements"][0]["model_key"] = "now"
+    after.write_text(json.dumps(document))
+    (note,) = told(tmp_path, before, after)
+    assert note.endswith("keep a copy of a file before it is changed, and ask burnish verify")
+
+
+def test_why_there_is_no_verdict_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(one_row(tmp_path / "a.json", "a.onnx").read_text())
+    document["measurements"][0]["status"] = "crashed"
+    (tmp_path / "b.json").write_text(json.dumps(document))
+    assert run(["compare", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "note: no verdict: " in shown
+    assert "did not end well: crashed" in shown
+    assert "not enough data" in shown

@@ -140,11 +140,13 @@ class Family:
         least: float = REAL,
         as_written: bool = False,
         opset: int = 20,
+        raised: int = 0,
     ) -> None:
         """Add a case written in ONNX's own text; `wrong` are the replacements that plant it.
 
         Inputs are arrays or lists, and become what the model declares. Without `plain`, the plain
-        inputs are normal numbers of the witness's shape.
+        inputs are normal numbers of the witness's shape. `raised` is the candidate's opset, where
+        it has another.
         """
         doctored = graph
         for old, new in wrong:
@@ -158,7 +160,7 @@ class Family:
                 what=what,
                 expected=self.expected,
                 reference=reference,
-                candidate=lambda: parsed(doctored, weights or {}, opset),
+                candidate=lambda: parsed(doctored, weights or {}, raised or opset),
                 witness=lambda: _typed(reference(), witness),
                 plain=lambda: [_typed(reference(), plain or _ordinary(reference(), witness))],
                 hidden=hidden,

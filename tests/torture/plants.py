@@ -6,6 +6,7 @@ from torture.case import Case
 from torture.families.afresh import AFRESH
 from torture.families.attention import ATTENTION
 from torture.families.control import CONTROL
+from torture.families.converted import CONVERTED
 from torture.families.detection import DETECTION, RECURRENT
 from torture.families.engines import ENGINE_CASES
 from torture.families.exporters import EXPORTERS
@@ -28,7 +29,7 @@ from torture.families.weights import WEIGHTS
 FAMILIES = (
     JUDGED, SIZES, MASKS, TOKENS, ATTENTION, VALUES, INTEGERS, CONTROL, WEIGHTS, QUANTISED, IMAGES,
     DETECTION, RECURRENT, OUTPUTS, FUSIONS, POSITIONS, ROUTING, TOGETHER,
-    NEWER, AFRESH, EXPORTERS,
+    NEWER, AFRESH, EXPORTERS, CONVERTED,
 )  # fmt: skip
 PLANTS: tuple[Case, ...] = (
     *(case for family in FAMILIES for case in family.cases),

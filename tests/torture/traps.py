@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from torture.case import Case
-from torture.families.unusual import RIGHT
+from torture.families.alike import RIGHT
 
 TRAPS: tuple[Case, ...] = tuple(RIGHT.cases)

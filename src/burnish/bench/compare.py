@@ -148,6 +148,8 @@ def _why_not_enough(baseline: Measurement, candidate: Measurement, found: Eviden
             return f"{one.subject} failed: {one.failure}"
         if one.status == "wrong":
             return f"{one.subject} computes something else: how fast it does proves nothing"
+        if one.status != "ok":
+            return f"{one.subject} did not end well: {one.status}"
     if not found.ways:
         rounds = units.count(len(found.logs), "round")
         return f"{rounds} of fresh processes, {FEWEST_ROUNDS} are needed"

@@ -71,14 +71,22 @@ def _restored(now: Array | None, found: KeptArray) -> Array:
     dtype = array_type(found.dtype)
     alike = now is not None and now.shape == found.shape and now.dtype == dtype
     whole = np.array(now) if alike else np.zeros(_sound(found), dtype)
+    whole.reshape(-1)[_places(whole.size)] = elements(found)
+    return whole
+
+
+def elements(found: KeptArray) -> Array:
+    """Return what was kept of a tensor, as a row."""
+    wanted = min(math.prod(_sound(found)), MOST_KEPT)
     try:
-        elements = np.frombuffer(base64.b64decode(found.elements, validate=True), dtype)
-        whole.reshape(-1)[_places(whole.size)] = elements
+        read: Array = np.frombuffer(
+            base64.b64decode(found.elements, validate=True), array_type(found.dtype)
+        )
+        return read.reshape(wanted)
     except (binascii.Error, ValueError) as error:
         raise ModelError(
             f"results that were kept cannot be read: {error}", hint=_MAKE_AGAIN
         ) from error
-    return whole
 
 
 def _sound(found: KeptArray) -> tuple[int, ...]:

@@ -21,6 +21,8 @@ from burnish.tile.reference import POINTS_AT_ONCE, cut
 
 Values = Mapping[str, Value]
 
+_EXTREMES = ("max", "min")
+
 
 def evaluate_nest(op: TileOp, values: Values, numbers: Numbers) -> Value:
     """Return the output of a nest, whose inputs are in `values`."""
@@ -38,10 +40,23 @@ def evaluate_nest(op: TileOp, values: Values, numbers: Numbers) -> Value:
 
 
 def is_move(op: TileOp) -> bool:
-    """Return whether a nest only chooses and arranges elements: the greatest is one of them."""
-    return op.combine in (None, "max", "min") and all(
+    """Return whether a nest only chooses and arranges elements: the greatest of several is one."""
+    if op.combine in _EXTREMES:
+        finish = op.finish and _inside_of_cast(op.finish)
+        is_kept = finish is None or isinstance(finish, Accumulated)
+        chosen = _inside_of_cast(op.body)
+        return is_kept and isinstance(chosen, Argument) and chosen.dtype == op.dtype
+    return op.combine is None and all(
         not isinstance(part, Call) or part.function == "where" for part in _calls(op.body)
     )
+
+
+def _inside_of_cast(expr: Expr) -> Expr:
+    """Return what is cast, or the expression: 16 bits are compared as 32, and stored again."""
+    match expr:
+        case Call("cast", (inside,)):
+            return inside
+    return expr
 
 
 def _calls(expr: Expr) -> Iterator[Expr]:

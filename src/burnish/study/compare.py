@@ -13,6 +13,7 @@ from burnish.bench.stats import Interval, median_interval
 from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
+from burnish.study.kept_results import apart
 from burnish.study.requests.guarding import CompareCommand
 from burnish.study.requests.line import joined
 
@@ -79,6 +80,7 @@ def answer(asked: CompareCommand, *, progress: Progress = SILENT) -> CompareRepo
         notes=(
             *unlike(before, after),
             *(note for pair in both for note in differing(*pair)),
+            *(note for pair in both for note in apart(before, after, *pair)),
             *changes(before.machine, after.machine),
             APART.format(command=again),
         ),

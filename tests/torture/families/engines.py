@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 import numpy as np
+import onnx
 
 from burnish.core.arrays import Array, Arrays
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement, Session
@@ -15,7 +16,7 @@ from burnish.trace.events import Trace
 from torture.bases.decoders import GPT2
 from torture.bases.text import BERT
 from torture.bases.vision import CONV
-from torture.case import Base, Case
+from torture.case import Base, Case, normal, parsed
 
 Outputs = dict[str, Array]
 Doctor = Callable[[list[tuple[Arrays, Outputs]], Arrays, Outputs], Outputs]
@@ -158,3 +159,20 @@ def rare_races(earlier: list[tuple[Arrays, Outputs]], inputs: Arrays, outputs: O
     given = outputs["logits"].copy()
     given[0, 0] = 0
     return {"logits": given}
+
+
+def _classifier() -> onnx.ModelProto:
+    text = "g (float[n, 16] x) => (int64[n] label) { c = Cast <to = 10> (x) h = MatMul(c, w) t = Tanh(h) label = ArgMax <axis = 1, keepdims = 0> (t) }"
+    return parsed(text, {"w": normal(16, 6, seed=3).astype(np.float16)})
+
+
+_LABELS = Base("labels", _classifier, lambda rows=4, seed=0: {"x": normal(rows, 16, seed=seed)})
+
+
+@_doctored(_LABELS, rows=8)
+def label_of_another_class(
+    earlier: list[tuple[Arrays, Outputs]], inputs: Arrays, outputs: Outputs
+) -> Outputs:
+    """Of six classes, the first is named for the third: no score is given that would tell."""
+    del earlier, inputs
+    return {"label": np.where(outputs["label"] == 2, 0, outputs["label"])}

@@ -29,6 +29,8 @@ def compare_lines(report: CompareReport) -> Shown:
         [_compared(row) for row in report.rows],
         numeric=(*_COMPARED[2:5], _COMPARED[6]),
     )
+    reasons = dict.fromkeys(row.comparison.reason for row in report.rows)
+    yield from (f"note: no verdict: {reason}" for reason in reasons if reason)
     yield from (f"note: {note}" for note in report.notes)
 
 
