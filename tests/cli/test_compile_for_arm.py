@@ -35,6 +35,7 @@ def test_a_folder_for_arm_is_written_anywhere_and_runs_on_arm_only(
     text = capsys.readouterr().out
     assert "not shown to compute the same: here there is no aarch64" in text
     assert f"written: {folder} (cpu: neon, " in text
+    assert f"run it there: burnish exec {folder} --data INPUTS.npz" in text
     assert (folder / "kernels.bin").exists()
     plan = json.loads((folder / "plan.json").read_text())
     assert [each["requires"] for each in plan["plans"]] == [["aarch64"]]

@@ -47,6 +47,18 @@ def test_one_source_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
     assert _failed(["gpt2", "--module", "a:b"], capsys) == (2, expected)
 
 
+@pytest.mark.parametrize(
+    ("module", "problem"),
+    [("gone.py:make", "gone.py: no such file"), ("net.py", "'net.py' does not name a function")],
+)
+def test_a_place_without_a_function_needs_no_process_to_be_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, module: str, problem: str
+) -> None:
+    monkeypatch.setattr("burnish.study.exporting.export", None)
+    code, said = _failed(["--module", module], capsys)
+    assert (code, problem in said) == (2, True)
+
+
 def test_an_unknown_model_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     code, error = _failed(["gpt-2"], capsys)
     assert code == 2

@@ -34,6 +34,19 @@ def test_a_kernel_that_would_have_them_is_assembled_without() -> None:
     assert isinstance(found, BuiltCubin)
 
 
+def test_triton_may_ask_first_what_its_cache_is_to_tell_such_kernels_by() -> None:
+    knobs = pytest.importorskip("triton").knobs
+    with knobs.runtime.scope():
+        triton_worker.add_one_by_one()
+        hook = knobs.runtime.add_stages_inspection_hook
+        key, content = hook()  # as Triton 3.9 does, before it compiles
+        stages = {"ptx": lambda source, _metadata: source}
+        assert hook(object(), stages, object(), object(), 90) is None
+    assert key
+    assert key == content
+    assert "add.s16x2" not in stages["ptx"]("\tadd.s16x2 \t%r4, %r5, 2228258;\n", {})
+
+
 def test_a_kernel_that_still_has_them_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     knobs = pytest.importorskip("triton").knobs
     monkeypatch.setattr(triton_worker, "apart", lambda ptx: ptx)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from burnish.codegen.backend import Backend
 from burnish.core.errors import MissingCapabilityError, UsageError
 from burnish.engines import burnish_engine
 from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines.burnish_engine import ort_notes
+from burnish.runtime.plan import OrtStep, Plan
 from burnish.store import layout
 from burnish.store.stored import StoredModel
 from burnish.study.compile import CompileRequest, compile_model
@@ -47,6 +51,16 @@ def test_the_placement_counts_nodes_and_names_what_the_library_runs(stored: Stor
     assert placement.threads == 2
     (note,) = placement.notes
     assert note.startswith("ONNX Runtime runs 1 node: TopK ×1 (")
+
+
+def test_a_reason_that_operators_share_is_said_once() -> None:
+    reasons = {"a": "it is slow", "b": "it is slow", "c": "it has no kernel"}
+    step = OrtStep("part_0.onnx", (), (), tuple(reasons), reasons)
+    operators = {"a": "Gemm", "b": "TopK", "c": "Loop"}
+    plan = SimpleNamespace(target="cpu: avx2", ort_steps=(step,), operators=operators)
+    assert ort_notes(cast("Plan", plan)) == (
+        "ONNX Runtime runs 3 nodes: Gemm ×1, TopK ×1 (it is slow); Loop ×1 (it has no kernel)",
+    )
 
 
 def test_the_placement_tells_of_kernels_that_do_not_fit(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from burnish.core.errors import MissingCapabilityError
-from burnish.engines import onnxruntime_executed
+from burnish.engines import onnxruntime_cuda, onnxruntime_executed
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.engines.onnxruntime_cuda import provider_options, shape_computations
 from burnish.engines.onnxruntime_placement import AssignedNode, assigned, fallbacks
@@ -22,6 +22,7 @@ GRAPH = """(float[n, 4] x) => (float[n, 2] y, int64[2] s)
 TURNED = """(float[a, b] x) => (float[c, d] y)
 { t = Transpose<perm = [1, 0]>(x) [sizes] s = Shape(t) r = Relu(x) y = Reshape(r, s) }"""
 """ONNX Runtime asks for the shape of `x`, and turns that: a `Gather`."""
+INSTALL = "pip uninstall onnxruntime && pip install 'burnish[gpu]'"
 MISSING = not ENGINES["onnxruntime-cuda"].availability().ok
 
 
@@ -42,6 +43,25 @@ def test_without_cuda_the_remedy_is_a_command(stored: Stored) -> None:
     with pytest.raises(MissingCapabilityError, match="engine onnxruntime-cuda cannot be used"):
         ENGINES["onnxruntime-cuda"].open(stored(GRAPH), EngineOptions())
     assert ENGINES["onnxruntime-cuda"].availability().remedy
+
+
+@pytest.mark.parametrize(
+    ("gpu", "library", "reason", "remedy"),
+    [
+        (False, False, "no NVIDIA GPU on this machine",
+         f"use a machine with an NVIDIA GPU, then {INSTALL}"),
+        (False, True, "no NVIDIA GPU on this machine", "use a machine with an NVIDIA GPU"),
+        (True, False, "onnxruntime is installed without CUDA", INSTALL),
+    ],
+)  # fmt: skip
+def test_a_machine_without_a_card_is_not_told_to_install_what_cannot_run_there(
+    monkeypatch: pytest.MonkeyPatch, *, gpu: bool, library: bool, reason: str, remedy: str
+) -> None:
+    monkeypatch.setattr(onnxruntime_cuda, "has_nvidia_gpu", lambda: gpu)
+    monkeypatch.setattr(onnxruntime_cuda, "_has_cuda_library", lambda: library)
+    found = ENGINES["onnxruntime-cuda"].availability()
+    assert (found.ok, found.reason, found.remedy) == (False, reason, remedy)
+    assert bool(found.version) == library
 
 
 def test_shape_computations_that_the_runtime_makes_itself_are_no_fallback(stored: Stored) -> None:

@@ -62,6 +62,9 @@ def test_an_npz_file_holds_one_sample(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"an \.npz file holds one sample, not 2") as error:
         write([FEEDS, FEEDS], tmp_path / "x.npz", interface=ODD, model="m")
     assert error.value.hint == f"name a folder instead: -o {tmp_path / 'x'}"
+    with pytest.raises(UsageError) as error:
+        write([FEEDS, FEEDS], tmp_path / "my x.npz", interface=ODD, model="m")
+    assert error.value.hint == f"name a folder instead: -o '{tmp_path / 'my x'}'"
 
 
 def test_a_name_that_no_archive_holds(tmp_path: Path) -> None:

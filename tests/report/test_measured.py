@@ -95,6 +95,19 @@ def test_a_row_of_a_matrix_says_its_size_and_type_once() -> None:
     assert [row[0].text for row in rows] == [ORIGINAL, f"{ORIGINAL} int8"]
 
 
+def test_a_row_in_int8_is_not_called_fp32_because_its_engine_has_no_mode_for_it() -> None:
+    found = bench()
+    first = found.measurements[0]
+    assert first.placement is not None
+    plain = replace(first, placement=replace(first.placement, precision="f32"), precision="f32")
+    fewer = replace(plain, subject=f"{plain.subject} int8", precision="i8")
+    both = measured.latency_table(replace(found, measurements=(plain, fewer)))
+    assert "fp32" not in both.remark
+    assert [row[0].detail.rpartition(" · ")[2] for row in both.rows] == ["fp32", "int8"]
+    alone = measured.latency_table(replace(found, measurements=(plain,)))
+    assert "All on cpu, fp32" in alone.remark
+
+
 def test_what_many_rows_share_is_told_once_about_their_engine() -> None:
     found = bench()
     first, failed = found.measurements[0], found.measurements[3]

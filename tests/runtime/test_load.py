@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +119,18 @@ def test_another_cpu_is_refused_with_what_it_lacks(
         " sse4_2"
     )
     assert found.value.hint.startswith("compile it again here: burnish compile tiny.onnx")
+    assert found.value.hint.endswith(f" -o {folder}_cpu"), "the folder is for another machine"
+
+
+def test_commands_that_compile_again_can_be_pasted_whatever_places_are_called(
+    folder: Path, tmp_path: Path
+) -> None:
+    place = folder.rename(tmp_path / "it's mine")
+    read = folders.read(place)
+    read = replace(read, about=replace(read.about, source="/my models/tiny.onnx"))
+    words = shlex.split(read.command(place))
+    assert words[:3] == ["burnish", "compile", "/my models/tiny.onnx"]
+    assert words[-2:] == ["-o", str(place)]
 
 
 @pytest.mark.parametrize("name", [folders.CONSTANTS, PLAN, "kernels/sum.o"])

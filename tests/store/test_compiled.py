@@ -73,3 +73,6 @@ def test_nothing_else_is_written_into_a_compiled_folder(tmp_path: Path) -> None:
         assert caught.value.hint == f"choose another place with -o: {tmp_path / 'y.npz'}"
     require_outside(compiled)
     require_outside(tmp_path / "y.npz")
+    with pytest.raises(UsageError) as caught:
+        require_outside(compiled / "my y.npz")
+    assert caught.value.hint == f"choose another place with -o: '{tmp_path / 'my y.npz'}'"

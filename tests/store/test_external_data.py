@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +125,26 @@ def test_hard_link(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="has 2 hard links") as error:
         onnx_files.read(path)
     assert error.value.hint.startswith("replace the link by a copy: cp ")
+
+
+def test_what_mends_a_link_can_be_pasted_whatever_the_folder_is_called(tmp_path: Path) -> None:
+    path = model_with_data(tmp_path / "it's mine")
+    os.link(path.parent / "w.data", tmp_path / "second.data")
+    with pytest.raises(ModelError, match="has 2 hard links") as error:
+        onnx_files.read(path)
+    command = error.value.hint.removeprefix("replace the link by a copy: ")
+    subprocess.run(command, shell=True, check=True)
+    onnx_files.read(path)
+
+
+def test_what_brings_data_into_one_folder_can_be_pasted(tmp_path: Path) -> None:
+    path = model_with_data(tmp_path / "it's mine", location="../my w.data")
+    (tmp_path / "my w.data").write_bytes(bytes(16))
+    with pytest.raises(ModelError) as error:
+        onnx_files.read(path)
+    words = shlex.split(error.value.hint.partition(": ")[2])
+    assert words[:3] == ["cp", "-L", str(path)]
+    assert Path(words[3]).samefile(tmp_path / "my w.data")
 
 
 @pytest.mark.parametrize(

@@ -69,3 +69,20 @@ def test_another_burnish_converts_for_itself(
     first, _ = casting.cast(model, "onnxruntime-cpu", "i8")
     monkeypatch.setattr(casting, "__version__", "99")
     assert casting.cast(model, "onnxruntime-cpu", "i8")[0].onnx != first.onnx
+
+
+def test_what_int8_left_out_is_told_each_time(model: StoredModel, tmp_path: Path) -> None:
+    assert casting.left_out(casting.cast(model, "onnxruntime-cpu", "i8")[0]) == ""
+    text = f"""
+<ir_version: 8, opset_import: ["": 18]>
+g (float[1, 1, 8, 8] x) => (float[1, 1, 8, 8] y)
+<float[1, 1, 1, 1] k = {{0.5}}, float[8, 8] w = {{{WEIGHTS}}}> {{ c = Conv(x, k) y = MatMul(c, w) }}
+"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "c.onnx")
+    conv = layout.stored(tmp_path / "c.onnx")
+    for _ in range(2):  # made, and as it was kept
+        made, _type = casting.cast(conv, "onnxruntime-cpu", "i8")
+        assert casting.left_out(made).startswith(
+            "1 of 2 nodes not in int8, as burnish optimize -p int8: Conv ×1 (convolutions gain"
+        )
+    assert casting.left_out(conv) == ""

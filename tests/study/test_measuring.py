@@ -206,6 +206,16 @@ def test_types_are_converted_and_judged_by_the_model_as_it_is_written(
     assert len({one.subject for one in report.measurements}) == 3
 
 
+def test_a_model_that_is_int8_only_in_part_says_so_in_its_own_row(
+    model: Callable[..., str], book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring, "left_out", lambda _: "half")
+    request = asked(book, model("plain"), precision=("fp32", "int8"))
+    for report in (benching.answer(request), benching.answer(request)):  # from the ledger, too
+        placements = [one.placement for one in report.measurements]
+        assert all(one is not None and "half" in one.notes for one in placements)
+
+
 def test_a_type_that_a_model_cannot_have_is_a_row_and_no_failure(
     model: Callable[..., str], book: Ledger
 ) -> None:

@@ -15,6 +15,7 @@ from burnish.codegen.pipeline import PlanOptions, plan, prepare, whole
 from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.schedule import Predicted
 from burnish.core.errors import ModelError, UsageError
+from burnish.core.progress import Progress
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
 from burnish.store.stored import StoredModel
@@ -29,6 +30,16 @@ TOLD = dataclasses.replace(
     outputs=(TensorSpec("y", "f32", ("n", 4)),),
 )
 FEEDS = Feeds({"x": np.ones((3, 8), np.float32)}, {})
+
+
+class Collected:
+    """Progress that is kept."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+
+    def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+        self.stages.append(stage)
 
 
 @pytest.fixture
@@ -49,7 +60,8 @@ def built(prepared: PreparedModel) -> BuiltPlan:
 def rivals(monkeypatch: pytest.MonkeyPatch, **times: float | None) -> None:
     """Let engines take so many times as long as the plan, give or take a tenth."""
 
-    def measured(subjects: list[whole_race.BenchSubject], *_: object) -> object:
+    def measured(subjects: list[whole_race.BenchSubject], *_: object, progress: Progress) -> object:
+        progress.step("bench", 1, 1, "measured")
         assert [one.engine for one in subjects] == ["burnish", *RIVALS]
         assert subjects[0].model.compiled is not None
         rows = [_compared(name.replace("_", "-"), ratio) for name, ratio in times.items()]
@@ -106,6 +118,15 @@ def test_every_engine_is_met_and_the_interval_is_kept(
     assert outcome.warnings == ("busy",)
 
 
+def test_the_rounds_of_a_race_are_told_while_they_run(
+    monkeypatch: pytest.MonkeyPatch, field: Field
+) -> None:
+    rivals(monkeypatch, onnxruntime_cpu=1.5)
+    told = Collected()
+    raced({"it": built(field.prepared)}, dataclasses.replace(field, progress=told))
+    assert told.stages == ["bench"]
+
+
 def test_an_engine_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, field: Field) -> None:
     rivals(monkeypatch, onnxruntime_cpu=2.0, openvino=None)
     note = raced({"it": built(field.prepared)}, field).note
@@ -142,7 +163,7 @@ def test_a_real_race_has_an_interval(field: Field, monkeypatch: pytest.MonkeyPat
 def test_a_model_that_does_not_run_itself_is_blamed_in_place_of_a_part(
     monkeypatch: pytest.MonkeyPatch, field: Field
 ) -> None:
-    def fallen(*_: object) -> None:
+    def fallen(*_: object, **__: object) -> None:
         raise ModelError("/tmp/burnish-race-0/part_0.onnx: it fell", hint="copy the folder again")
 
     monkeypatch.setattr(whole_race, "bench", fallen)

@@ -23,6 +23,9 @@ _TYPES = {
 _ALIGNMENT = 16
 """Of every pointer, in bytes: whole vectors can be loaded from it."""
 
+_ONE_BY_ONE = "burnish: packed sums one by one"
+"""What Triton tells kernels of ours in its cache by."""
+
 _WAITS = "griddepcontrol.wait"
 """The instruction that waits until kernels ahead have ended, and what they wrote can be read."""
 
@@ -57,9 +60,13 @@ def add_one_by_one() -> None:
     """Let Triton of this process hand PTX to the assembler that has no packed sums."""
     from triton import knobs
 
-    def inspect(_backend: Any, stages: dict[str, Any], *_: Any) -> None:  # noqa: ANN401
+    def inspect(*given: Any) -> tuple[str, str] | None:  # noqa: ANN401  (what Triton hands over)
+        if not given:  # 3.9 first asks what its cache is to tell such kernels by
+            return _ONE_BY_ONE, _ONE_BY_ONE
+        _backend, stages, *_ = given
         written = stages["ptx"]
         stages["ptx"] = lambda source, metadata: apart(written(source, metadata))
+        return None
 
     knobs.runtime.add_stages_inspection_hook = inspect
 

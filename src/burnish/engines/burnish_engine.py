@@ -223,9 +223,12 @@ def ort_notes(plan: Plan) -> tuple[str, ...]:
         return ()
     said = Counter(reasons).most_common()
     where = "" if device(plan.target) == "cpu" else " on the CPU"
-    shown = [f"{operator} ×{number} ({reason})" for (operator, reason), number in said[:_NAMED]]
-    more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
-    return (f"{ORT} runs {count(len(reasons), 'node')}{where}: {', '.join(shown)}{more}",)
+    named: dict[str, list[str]] = {}
+    for (operator, reason), number in said[:_NAMED]:
+        named.setdefault(reason, []).append(f"{operator} ×{number}")
+    shown = "; ".join(f"{', '.join(operators)} ({why})" for why, operators in named.items())
+    more = f"; and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
+    return (f"{ORT} runs {count(len(reasons), 'node')}{where}: {shown}{more}",)
 
 
 ENGINES.register("burnish")(Burnish())

@@ -37,18 +37,20 @@ class OnnxRuntimeCuda:
     def availability(self) -> Availability:
         """Say whether ONNX Runtime's CUDA library and an NVIDIA GPU are here."""
         version = version_of("onnxruntime-gpu", module="onnxruntime")
-        if not _has_cuda_library():
+        has_library = _has_cuda_library()
+        if not has_nvidia_gpu():  # first: a package that cannot run here is no remedy
+            then = "" if has_library else f", then {REMEDY}"
+            return Availability(
+                ok=False,
+                reason="no NVIDIA GPU on this machine",
+                remedy=f"use a machine with an NVIDIA GPU{then}",
+                version=version or "" if has_library else "",
+            )
+        if not has_library:
             return Availability(
                 ok=False,
                 reason="onnxruntime is installed without CUDA" if version else "not installed",
                 remedy=REMEDY,
-            )
-        if not has_nvidia_gpu():
-            return Availability(
-                ok=False,
-                reason="no NVIDIA GPU on this machine",
-                remedy="use a machine with an NVIDIA GPU",
-                version=version or "",
             )
         return Availability(ok=True, version=version or "")
 

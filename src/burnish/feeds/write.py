@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +45,7 @@ def _write_npz(feeds: Sequence[Feeds], target: Path) -> Path:
     if len(feeds) != 1:
         raise UsageError(
             f"{target}: an .npz file holds one sample, not {len(feeds)}",
-            hint=f"name a folder instead: -o {target.with_suffix('')}",
+            hint=f"name a folder instead: -o {_folder(target)}",
         )
     write_npz(feeds[0].arrays, target)
     return target
@@ -56,13 +57,17 @@ def write_npz(arrays: Arrays, target: Path) -> None:
         if len(name.encode()) > _LONGEST_NAME:
             raise UsageError(
                 f"{target}: no .npz file holds a tensor with a name of {len(name):,} characters",
-                hint=f"name a folder instead: -o {target.with_suffix('')}",
+                hint=f"name a folder instead: -o {_folder(target)}",
             )
     # Not numpy.savez: it takes the tensors as keywords, and one may be called `file`.
     with written_beside(target) as folder, zipfile.ZipFile(folder / target.name, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, _plain(array), allow_pickle=False)
+
+
+def _folder(target: Path) -> str:
+    return shlex.quote(str(target.with_suffix("")))
 
 
 def _plain(array: Array) -> Array:

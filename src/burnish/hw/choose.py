@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from burnish.core.command import command
 from burnish.core.errors import ModelError
 from burnish.hw import detect
 from burnish.hw.spec import HardwareSpec, load, parse
@@ -22,7 +23,7 @@ def asked(name: str) -> HardwareSpec:
     except OSError as error:
         raise ModelError(
             f"{name}: cannot be read ({error.strerror})",
-            hint=f"measure this machine: burnish doctor --probe -o {name}",
+            hint=f"measure this machine: {command('doctor', '--probe', '-o', name)}",
         ) from error
 
 

@@ -237,7 +237,9 @@ def _common(bench: BenchReport) -> list[str]:
 def _conditions(one: Measurement) -> list[str]:
     facts = [] if one.placement or not one.precision else [precision_named(one.precision)]
     if one.placement is not None:
-        facts += [one.placement.device, precision_named(one.placement.precision)]
+        # what quantised models compute in is told by their operators: engines say f32 of them
+        found = one.precision if one.precision in ("i8", "i4") else one.placement.precision
+        facts += [one.placement.device, precision_named(found)]
         if one.placement.threads is not None:
             facts.append(units.count(one.placement.threads, "thread"))
     return [*facts, *(f"{name}={size}" for name, size in one.bindings.items())]

@@ -14,6 +14,7 @@ SHA256SUMS.sig   who made it, if it was signed
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,7 +80,8 @@ class CompiledModel:
             f"--target {target}" if target and word.startswith("--target ") else word
             for word in self.about.options
         ]
-        words = ["burnish compile", self.about.source, *shapes, *options, f"-o {folder}"]
+        source, place = (shlex.quote(str(path)) for path in (self.about.source, folder))
+        words = ["burnish compile", source, *shapes, *options, f"-o {place}"]
         return " ".join(words)
 
     def _with(

@@ -105,11 +105,12 @@ def check_device(compiled: CompiledModel, table: KernelTable, folder: Path) -> N
     """Raise if the kernels need something that the device here lacks."""
     missing = runner_for(table.target).lacks(table.requires) if table.target else ()
     if missing:
+        backend = backend_name(table.target)
+        beside = folder.with_name(f"{folder.name}_{backend}")  # where it runs it is wanted yet
         raise MissingCapabilityError(
             f"{folder}: its kernels are for {table.target} (compiled on {compiled.about.device}),"
             f" and here there is no {', '.join(missing)}",
-            hint="compile it again here: "
-            + compiled.command(folder, target=backend_name(table.target)),
+            hint=f"compile it again here: {compiled.command(beside, target=backend)}",
         )
 
 

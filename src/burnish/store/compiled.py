@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 from burnish.core import records
@@ -26,9 +27,10 @@ def require_outside(target: Path) -> None:
     """Raise if a file would come to lie in a compiled folder, which would then be refused."""
     for folder in target.absolute().parents:
         if is_compiled(folder):
+            outside = folder.with_name(target.name)
             raise UsageError(
                 f"{target}: lies in {folder}, a compiled model, which holds nothing else",
-                hint=f"choose another place with -o: {folder.with_name(target.name)}",
+                hint=f"choose another place with -o: {shlex.quote(str(outside))}",
             )
 
 

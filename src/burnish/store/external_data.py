@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import mmap
 import re
+import shlex
 from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -144,7 +145,8 @@ def _check(tensor: ir.ExternalTensor, path: Path, folder: Path) -> None:
     if not file.resolve().is_relative_to(folder.resolve()):
         raise ModelError(
             f"{about}, which is outside of the model's folder {folder}",
-            hint=f"put both into one folder, links followed: cp -L {path} {file} NEW_FOLDER/",
+            hint="put both into one folder, links followed:"
+            f" cp -L {_quoted(path, file)} NEW_FOLDER/",
         )
     if not file.is_file():
         raise ModelError(
@@ -152,6 +154,10 @@ def _check(tensor: ir.ExternalTensor, path: Path, folder: Path) -> None:
             hint=f"copy {tensor.location} from where the model came from to {folder}",
         )
     _check_extent(tensor, file, about)
+
+
+def _quoted(*places: Path) -> str:
+    return shlex.join(map(str, places))
 
 
 def _shortened(text: object) -> str:
@@ -174,9 +180,11 @@ def _check_extent(tensor: ir.ExternalTensor, file: Path, about: str) -> None:
             hint=hint,
         )
     if status.st_nlink > 1:
+        copy = file.with_name(f"{file.name}.copy")
         raise ModelError(
             f"{about}, which has {status.st_nlink} hard links (onnx-ir refuses to read such files)",
-            hint=f"replace the link by a copy: cp {file} {file}.copy && mv {file}.copy {file}",
+            hint="replace the link by a copy:"
+            f" cp {_quoted(file, copy)} && mv {_quoted(copy, file)}",
         )
 
 

@@ -277,7 +277,8 @@ class _Work:
             "the predicted one": plan(prepared, untuned),
         }
         feeds = self._feeds(sizes)[0]
-        field = Field(self._request.model, prepared, self.about, feeds, self.backend)
+        told = self._progress
+        field = Field(self._request.model, prepared, self.about, feeds, self.backend, told)
         outcome = raced(plans, field)
         self._progress.step("race", 1, 1, outcome.note)
         self.race += outcome.rows

@@ -16,7 +16,7 @@ from burnish.study.given import TorchModule, factory_of, store_of
 from burnish.study.requests.rewriting import ExportCommand
 from burnish.zoo import factory as zoo
 from burnish.zoo.entry import NetworkOptions, Precision
-from burnish.zoo.exporting.name import default_name, default_variant, source_named
+from burnish.zoo.exporting.name import default_name, default_variant, placed, source_named
 from burnish.zoo.exporting.request import ExportRequest, FactorySource
 
 _PRECISIONS: Mapping[str, Precision] = {
@@ -68,6 +68,7 @@ def _request(asked: ExportCommand) -> tuple[ExportRequest, str]:
     given = asked.source
     factory = factory_of(given) if isinstance(given, TorchModule) else asked.module
     if factory is not None:
+        placed(factory)  # before a process is started for it, which takes seconds
         name = given.name if isinstance(given, TorchModule) else default_name(factory)
     elif isinstance(given, str | os.PathLike):
         name = default_name(os.fspath(given))

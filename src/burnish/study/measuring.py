@@ -26,7 +26,7 @@ from burnish.engines.base import ENGINES, EngineOptions
 from burnish.process.child import answer_limit_s
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
-from burnish.study.casting import cast, obstacle
+from burnish.study.casting import cast, left_out, obstacle
 from burnish.study.clock import Kind, TimeShare
 from burnish.study.inputs import feeds_of
 from burnish.study.judge import judge_of
@@ -235,6 +235,7 @@ def fresh(
     began = time.monotonic()
     feeds = feeds_of(plan.group.models[0], plan.group)
     subjects, refusals = _cast(plan, chosen)
+    left = {name: left_out(one.model) for name, one in subjects.items()}
     baseline = plan.baseline if plan.baseline in subjects else next(iter(subjects), None)
     report = BenchReport(plan.baseline, (), (), here(), asked.seed, arrays_key(feeds.arrays))
     if baseline is not None:
@@ -249,12 +250,14 @@ def fresh(
             dataclasses.replace(options, baseline=baseline),
             judge=judge,
             progress=progress,
-            journal=None if kept is None else kept.journal(tasks, baseline, partial(_cells, plan)),
+            journal=None
+            if kept is None
+            else kept.journal(tasks, baseline, partial(_cells, plan, left)),
         )
     refused = (_refused(plan, name, reason) for name, reason in refusals.items())
     rows = {one.subject: one for one in (*report.measurements, *refused)}
     asked_for = tuple(rows[name] for name in chosen)
-    return _cells(plan, dataclasses.replace(report, measurements=asked_for))
+    return _cells(plan, left, dataclasses.replace(report, measurements=asked_for))
 
 
 def _thoroughness(
@@ -274,15 +277,27 @@ def _thoroughness(
     )
 
 
-def _cells(plan: CellPlan, report: BenchReport) -> tuple[Finished, ...]:
-    """Return the cells of a report of this group, or of a round of it."""
+def _cells(plan: CellPlan, left: Mapping[str, str], report: BenchReport) -> tuple[Finished, ...]:
+    """Return the cells of a report of this group, or of a round of it.
+
+    `left`: what of each subject is not in the group's type.
+    """
     labels, precision = plan.labels, plan.group.precision
     rows = tuple(
-        dataclasses.replace(one, model=labels[one.subject], precision=precision)
+        dataclasses.replace(
+            _noted(one, left.get(one.subject)), model=labels[one.subject], precision=precision
+        )
         for one in report.measurements
     )
     whole = dataclasses.replace(report, measurements=rows, baseline=plan.baseline)
     return cells_of(whole, plan.tasks, labels)
+
+
+def _noted(one: Measurement, note: str | None) -> Measurement:
+    if not note or one.placement is None:
+        return one
+    placement = dataclasses.replace(one.placement, notes=(*one.placement.notes, note))
+    return dataclasses.replace(one, placement=placement)
 
 
 def _cast(plan: CellPlan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject], dict[str, str]]:

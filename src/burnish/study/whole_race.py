@@ -23,6 +23,7 @@ from burnish.codegen.pipeline import whole
 from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.write import write
 from burnish.core.errors import ModelError
+from burnish.core.progress import SILENT, Progress
 from burnish.core.units import seconds
 from burnish.engines import isolated
 from burnish.engines.base import ENGINES, EngineOptions
@@ -53,6 +54,7 @@ class Field:
     about: About
     feeds: Feeds
     backend: Backend
+    progress: Progress = SILENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _met(folder: Path, field: Field) -> BenchReport:
     here = [name for name in RIVALS if ENGINES[name].availability().ok]
     subjects = [BenchSubject(OURS, compiled, OURS, options)]
     subjects += [BenchSubject(name, field.model, name, options) for name in here]
-    return bench(subjects, field.feeds, TERMS)
+    return bench(subjects, field.feeds, TERMS, progress=field.progress)
 
 
 def _judged(built: BuiltPlan, took: str, report: BenchReport, field: Field) -> RaceOutcome:

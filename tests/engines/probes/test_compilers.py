@@ -49,6 +49,12 @@ def test_a_library_is_imported(module: str, status: Status) -> None:
     assert library_finding(CompilerPackage(module, "for tests", "get it")).status is status
 
 
+def test_triton_comes_by_itself_to_a_machine_without_a_card() -> None:
+    (triton,) = (one for one in compilers.LIBRARIES if one.module == "triton")
+    assert triton.remedy == "pip install triton"  # burnish[gpu] has another onnxruntime, too
+    assert "on any machine" in triton.purpose
+
+
 def test_a_library_that_cannot_be_imported_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "version_of", lambda _: "1")
     finding = library_finding(CompilerPackage("no_such_module", "for tests", "get it"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,13 @@ def test_a_timeline_never_replaces_the_model_it_is_of(tmp_path: Path) -> None:
     error = _refused(ProfileCommand(tmp_path / "m.onnx", trace_out=str(tmp_path / "m.onnx")))
     assert error.problem.startswith(f"{tmp_path / 'm.onnx'}: is MODEL|TRACE|FOLDER itself")
     assert error.hint == f"choose another place: --trace-out {tmp_path / 'm_new.onnx'}"
+
+
+def test_the_place_to_choose_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
+    model = tmp_path / "a dir" / "it's.onnx"
+    error = _refused(OptimizeCommand(model, output=model))
+    words = shlex.split(error.hint.removeprefix("choose another place: "))
+    assert words == ["-o", str(tmp_path / "a dir" / "it's_new.onnx")]
 
 
 def test_a_timeline_never_replaces_a_recording(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from burnish.zoo.entry import NetworkOptions
 from burnish.zoo.exporting.name import (
     default_name,
     default_variant,
+    placed,
     source_named,
     writer_of,
 )
@@ -43,6 +44,17 @@ def test_a_factory_without_its_option_is_pointed_to_it() -> None:
     with pytest.raises(UsageError, match="neither a model of the zoo nor a folder") as raised:
         source_named("net.py:make")
     assert raised.value.hint == "a function is named with --module net.py:make"
+
+
+def test_a_function_is_placed_without_an_import(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text("raise RuntimeError")
+    assert placed(f"{tmp_path / 'net.py'}:make") == (str(tmp_path / "net.py"), "make")
+    assert placed("package.net:make") == ("package.net", "make")
+    with pytest.raises(UsageError, match=r"gone\.py: no such file") as raised:
+        placed(f"{tmp_path / 'gone.py'}:make")
+    assert raised.value.hint == "write path/to/file.py:function"
+    with pytest.raises(UsageError, match=r"'net\.py' does not name a function"):
+        placed("net.py")
 
 
 @pytest.mark.parametrize(

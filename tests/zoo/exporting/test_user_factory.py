@@ -119,7 +119,11 @@ def test_a_place_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
         build_from_factory("make")
     with pytest.raises(UsageError, match="has no function 'maked'") as raised:
         build_from_factory(factory(tmp_path) + "d")
-    assert "make" in raised.value.hint
+    assert raised.value.hint == "it has: make"  # and neither what it imports nor its classes
+    (tmp_path / "bare.py").write_text("import torch\nfrom torch import nn\n")
+    with pytest.raises(UsageError, match="has no function 'make'") as raised:
+        build_from_factory(f"{tmp_path / 'bare.py'}:make")
+    assert raised.value.hint.startswith("write a function there that can return (module, inputs)")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,11 @@ COMPILERS = (
 )  # fmt: skip
 LIBRARIES = (
     CompilerPackage("llvmlite", "for generated CPU kernels", "pip install llvmlite"),
-    CompilerPackage("triton", "for torch-compile on a GPU", "pip install 'burnish[gpu]'"),
+    CompilerPackage(
+        "triton",
+        "for kernels for NVIDIA cards, compiled on any machine, and torch-compile on one",
+        "pip install triton",
+    ),
 )
 
 

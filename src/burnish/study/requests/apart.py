@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def require_other(target: Path, read: Sequence[tuple[Path, str]], flag: str) -> 
             other = target.with_stem(f"{target.stem}_new")
             raise UsageError(
                 f"{target}: is {name} itself, which would be lost",
-                hint=f"choose another place: {flag} {other}",
+                hint=f"choose another place: {flag} {shlex.quote(str(other))}",
             )
 
 

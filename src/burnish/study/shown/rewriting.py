@@ -119,7 +119,8 @@ def compile_lines(report: CompileReport) -> Shown:
         engine = backend_of(report.target).engine
         yield f"show it where it runs: {command('verify', report.folder, '--engine', engine)}"
     yield f"written: {report.folder} ({report.target}, {units.count(report.threads, 'thread')})"
-    yield f"run it: {command('exec', report.folder, '--data', 'INPUTS.npz')}"
+    there = " there" if report.parity is None else ""
+    yield f"run it{there}: {command('exec', report.folder, '--data', 'INPUTS.npz')}"
 
 
 def _rewritten_first(report: OptimizeReport) -> Shown:

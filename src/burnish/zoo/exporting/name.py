@@ -30,6 +30,19 @@ def source_named(name: str, *, trust_pickle: bool = False) -> Source:
     return ZooSource(MODELS[name].name)
 
 
+def placed(factory: str) -> tuple[str, str]:
+    """Return the package or file of a function, and its name there; nothing is imported."""
+    place, separator, name = factory.rpartition(":")
+    if not separator or not place:
+        raise UsageError(
+            f"{factory!r} does not name a function",
+            hint="write package.module:function or path/to/file.py:function",
+        )
+    if place.endswith(".py") and not Path(place).is_file():
+        raise UsageError(f"{place}: no such file", hint="write path/to/file.py:function")
+    return place, name
+
+
 def writer_of(request: ExportRequest) -> str:
     """Return who writes the graph: the exporter, or the style of a graph that is written here."""
     match request.source:

@@ -14,6 +14,7 @@ from typing import Any
 from burnish.core.errors import ModelError, UsageError
 from burnish.zoo.entry import BuiltModel, Module, Tensors
 from burnish.zoo.exporting.last_lines import first_cause, raised_at
+from burnish.zoo.exporting.name import placed
 from burnish.zoo.flat import flat
 
 SHAPE = "return (module, inputs) or (module, inputs, {input: {axis: name}})"
@@ -161,12 +162,7 @@ def function_named(factory: str) -> Callable[..., Any]:
 
     What belongs to Python itself or to burnish makes no modules, and is refused unseen.
     """
-    place, separator, name = factory.rpartition(":")
-    if not separator or not place:
-        raise UsageError(
-            f"{factory!r} does not name a function",
-            hint="write package.module:function or path/to/file.py:function",
-        )
+    place, name = placed(factory)
     is_file = place.endswith(".py")
     if not is_file:
         _refuse_known(factory, place)
@@ -175,12 +171,22 @@ def function_named(factory: str) -> Callable[..., Any]:
     if not callable(found):
         raise UsageError(
             f"{place} has no function {name!r}",
-            hint=f"it has: {', '.join(n for n in vars(module) if not n.startswith('_'))}",
+            hint=_functions(module),
         )
     made_here = getattr(found, "__module__", None) == module.__name__
     if not made_here and (inspect.isroutine(found) or inspect.isclass(found)):
         _refuse_known(factory, str(found.__module__))
     return found
+
+
+def _functions(module: ModuleType) -> str:
+    """Return which functions of a module could have been meant: what it imports is not its own."""
+    own = [
+        name
+        for name, found in vars(module).items()
+        if inspect.isfunction(found) and found.__module__ == module.__name__ and name[:1] != "_"
+    ]
+    return f"it has: {', '.join(own)}" if own else f"write a function there that can {SHAPE}"
 
 
 def _refuse_known(factory: str, module: str) -> None:
@@ -209,8 +215,6 @@ def _imported(name: str) -> ModuleType:
 
 
 def _from_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise UsageError(f"{path}: no such file", hint="write path/to/file.py:function")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
