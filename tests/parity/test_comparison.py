@@ -27,7 +27,10 @@ class Wrong:
         self.placement = session.placement
 
     def run(self, feeds: Arrays) -> dict[str, np.ndarray]:
-        return {name: array * self._factor for name, array in self._session.run(feeds).items()}
+        return {
+            name: np.multiply(array, self._factor)
+            for name, array in self._session.run(feeds).items()
+        }
 
     def __enter__(self) -> Self:
         return self
