@@ -99,3 +99,21 @@ def test_the_farthest_of_many_slices_may_be_farther_than_a_single_one() -> None:
 def test_errors_whose_squares_no_type_holds_are_large_and_no_warning() -> None:
     found = spread_of(np.array([1e260, 0.0]), np.array([1e260, 1.0]), 1e260)
     assert 1e149 < found.whole < np.inf
+
+
+def in_steps(moved: float, steps: float = 1.0) -> np.ndarray:
+    """Return errors of 1,000 elements in steps of 1/64, of which this share moved by so many."""
+    return np.where(RANDOM.random((1, 1000)) < moved, steps / 64, 0.0)
+
+
+def test_what_noise_moves_now_and_then_by_a_whole_step_may_move_elsewhere() -> None:
+    truth = np.round(64 * RANDOM.standard_normal((1, 1000))) / 64
+    sizes = spread(truth, truth)
+    noise = spread(in_steps(0.15), truth).wider(spread(in_steps(0.15), truth))
+    assert np.median(noise.along[1]) == 0
+    assert spread(in_steps(0.14), truth).beyond(noise, sizes, 1.75).ratio <= 1
+    one_wrong = np.zeros((1, 1000))
+    one_wrong[0, 557] = 16 / 64
+    found = spread(one_wrong, truth).beyond(noise, sizes, 1.75)
+    assert found.ratio > 1
+    assert (found.axis, found.place) == (1, 557)

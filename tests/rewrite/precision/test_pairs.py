@@ -118,10 +118,24 @@ def test_convolutions_between_pairs_are_convolutions_of_bytes(bias: bool) -> Non
     assert products_of_bytes(made) == 0
 
 
+@pytest.mark.parametrize("channels", [3, 6, 7])
+def test_channels_that_do_not_come_in_fours_are_filled_up_with_zero_points(channels: int) -> None:
+    made, x = convolved(channels=channels), samples(1, channels, 5, 6, seed=3)
+    before = ReferenceEvaluator(ir.to_proto(made)).run(None, {"x": x})[0]
+    assert products_of_bytes(made) == 1
+    kinds = [node.op_type for node in made.graph]
+    assert kinds == ["QuantizeLinear", "Pad", "ConvInteger", "Cast", "Mul", "Add"]
+    (summed,) = (node for node in made.graph if node.op_type == "ConvInteger")
+    sizes = [value.shape for value in summed.inputs[:2] if value is not None]
+    assert [shape[1] for shape in sizes if shape is not None] == [channels + -channels % 4] * 2
+    after = ReferenceEvaluator(ir.to_proto(made)).run(None, {"x": x})[0]
+    np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize(
     "model",
-    [lambda: convolved(channels=6), lambda: convolved(axis=1), lambda: convolved(zero=3)],
-    ids=["channels not in fours", "a scale for each channel", "weights that are not symmetric"],
+    [lambda: convolved(channels=2), lambda: convolved(axis=1), lambda: convolved(zero=3)],
+    ids=["two channels", "a scale for each channel", "weights that are not symmetric"],
 )
 def test_other_convolutions_between_pairs_stay(model: object) -> None:
     made = model()  # type: ignore[operator]

@@ -3,8 +3,9 @@
     Conv(DequantizeLinear(x, s, p), DequantizeLinear(W, t, 0), b)
     -->  Cast(ConvInteger(x, W, p)) · (s·t) + b
 
-Sums of integers are exact. Only where the channels of a group come in fours: bytes are multiplied
-by fours, and what is left over is faster in f32.
+Sums of integers are exact. Bytes are multiplied by fours: where the channels of a single group do
+not come in fours (a picture's three), channels of zero points are added, which weights of zero
+meet. What else is left over is faster in f32.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from burnish.infer.walk import STANDARD_DOMAINS
 from burnish.rewrite import edit
 from burnish.rewrite.precision.int8_dynamic import become
 
-_WORD = 4
+_WORD, _LEAST = 4, 3
+"""Bytes that are multiplied at once, and how many of them must be there."""
 _TO_SIGNED = 128
 """The zero point of weights that are unsigned and symmetric."""
 
@@ -55,7 +57,7 @@ def convolution_of_bytes(
 ) -> bool:
     """Make a convolution between pairs one of bytes, in place; return whether it is one now."""
     data, weights = (operand_of(each) for each in operands)
-    if data is None or weights is None or not _fits(data, weights):
+    if data is None or weights is None or not _fits(node, data, weights):
         return False
     bias = _bias(node)
     if bias is None:
@@ -66,8 +68,9 @@ def convolution_of_bytes(
     maps = weights_shape(weights)[0]
     spatial = (1,) * (len(weights_shape(weights)) - 2)
     factor = np.broadcast_to(data.step.reshape(-1) * weights.step.reshape(-1), (maps,))
+    image, kernel = _by_words(node, data, weights, model)
     summed = _before(
-        node, "ConvInteger", [data.source, weights.source, data.zero, weights.zero],
+        node, "ConvInteger", [image, kernel, data.zero, weights.zero],
         ir.DataType.INT32, f"{name}/bytes", dict(node.attributes),
     )  # fmt: skip
     wide = _before(
@@ -90,7 +93,7 @@ def weights_shape(weights: DequantisedOperand) -> tuple[int, ...]:
     return tuple(int(size) for size in tensor.shape.numpy())
 
 
-def _fits(data: DequantisedOperand, weights: DequantisedOperand) -> bool:
+def _fits(node: ir.Node, data: DequantisedOperand, weights: DequantisedOperand) -> bool:
     """Return whether there is one scale and zero point of data, and weights are symmetric."""
     tensor = constant_tensor(weights.source)
     if tensor is None or len(tensor.shape) < 3 or data.step.size != 1 or data.zeros.size != 1:
@@ -99,7 +102,31 @@ def _fits(data: DequantisedOperand, weights: DequantisedOperand) -> bool:
     centre = _TO_SIGNED if tensor.dtype == ir.DataType.UINT8 else 0
     by_maps = weights.node.attributes.get_int("axis", 1) == 0 and weights.step.shape == (maps,)
     symmetric = bool((weights.zeros == centre).all())
-    return channels % _WORD == 0 and symmetric and (weights.step.size == 1 or by_maps)
+    single = node.attributes.get_int("group", 1) == 1 and channels >= _LEAST
+    by_fours = channels % _WORD == 0 or (single and data.source.shape is not None)
+    return by_fours and symmetric and (weights.step.size == 1 or by_maps)
+
+
+def _by_words(
+    node: ir.Node, data: DequantisedOperand, weights: DequantisedOperand, model: ir.Model
+) -> tuple[ir.Value, ir.Value]:
+    """Return image and weights with channels in fours: those that are added give nothing."""
+    shape, tensor = weights_shape(weights), constant_tensor(weights.source)
+    missing = -shape[1] % _WORD
+    if not missing or tensor is None or data.source.shape is None or data.source.dtype is None:
+        return data.source, weights.source
+    name, rank = node.name or node.outputs[0].name or "", len(shape)
+    ends = np.zeros(2 * rank, np.int64)
+    ends[rank + 1] = missing
+    pads = edit.add_initializer(model.graph, f"{name}/words", ends)
+    inputs = [data.source, pads, data.zero]
+    image = _before(node, "Pad", inputs, data.source.dtype, f"{name}/by words", {})
+    sizes = list(data.source.shape)
+    image.shape = ir.Shape([sizes[0], shape[1] + missing, *sizes[2:]])
+    stored = tensor.numpy()
+    filled = np.full((shape[0], missing, *shape[2:]), weights.zeros.flat[0], stored.dtype)
+    whole = np.ascontiguousarray(np.concatenate([stored, filled], axis=1))
+    return image, edit.add_initializer(model.graph, f"{name}/weights", whole)
 
 
 def _bias(node: ir.Node) -> Array | None:
