@@ -117,3 +117,16 @@ def test_what_noise_moves_now_and_then_by_a_whole_step_may_move_elsewhere() -> N
     found = spread(one_wrong, truth).beyond(noise, sizes, 1.75)
     assert found.ratio > 1
     assert (found.axis, found.place) == (1, 557)
+
+
+def test_of_a_few_slices_that_noise_moves_far_the_others_are_not_allowed_as_much() -> None:
+    truth = RANDOM.standard_normal((1, 1000))
+    sizes = spread(truth, truth)
+    errors = 1e-6 * RANDOM.standard_normal((1, 1000))
+    errors[0, :10] = 0.1
+    noise = spread(errors, truth)
+    one_wrong = np.zeros((1, 1000))
+    one_wrong[0, 557] = 1e-3
+    found = spread(one_wrong, truth).beyond(noise, sizes, 1.75)
+    assert (found.axis, found.place) == (1, 557)
+    assert found.ratio > 1

@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 _FEW = 8.0
 """A mean over so few elements is off by chance as far again; the farthest of many means, over more:
 their number's logarithm says how many times as many."""
+_NEARLY_ALL = 0.95
+"""The share of slices that is no small number of them."""
 _SMALL = 16
 """Slices of fewer elements may have noise as those around them have, whatever is in them."""
 _MOST = 1e150
@@ -117,11 +119,19 @@ def _usual(noise: Floats, sizes: Floats, *, alone: bool) -> Floats:
 
     Around slices of a few elements that is what all have together, not what the middle one has: of
     elements that are cut to steps, noise moves one in seven by a step, and the others not at all.
+    But a few that move far say nothing of the others.
     """
     known = sizes > 0
     share = float(np.median(noise[known] / sizes[known])) if known.any() else 0.0
     least = np.maximum(noise, share * sizes)
-    return np.maximum(least, float(np.sqrt(np.square(noise).mean()))) if alone else least
+    return np.maximum(least, _together(noise)) if alone else least
+
+
+def _together(noise: Floats) -> float:
+    """Return what slices have together; of far ones, what nearly all others stay below."""
+    root_mean_square = float(np.sqrt(np.square(noise).mean()))
+    middle, nearly_all = (float(each) for each in np.quantile(noise, (0.5, _NEARLY_ALL)))
+    return max(middle, min(root_mean_square, nearly_all))
 
 
 def _ratio(errors: float, allowed: float) -> float:
