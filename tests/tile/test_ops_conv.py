@@ -48,6 +48,37 @@ def test_conv_is_as_in_onnx_runtime(case: tuple[dict[str, Array], dict[str, Any]
     assert_as_runtime(one_node("Conv", inputs, **attributes), inputs, atol=1e-5)
 
 
+@st.composite
+def far_taps(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]:
+    """Draw sizes, a kernel, and taps of which some may see nothing but padding."""
+    sizes, kernel = (tuple(draw(st.integers(1, n)) for _ in "hw") for n in (7, 4))
+    dilations = [draw(st.integers(1, 9)) for _ in "hw"]
+    before = [draw(st.integers(0, (k - 1) * d)) for k, d in zip(kernel, dilations, strict=True)]
+    reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+    short = [max(r - b - n, 0) for r, b, n in zip(reach, before, sizes, strict=True)]
+    after = [least + draw(st.integers(0, 4)) for least in short]
+    strides = [draw(st.integers(1, 3)) for _ in "hw"]
+    return sizes, kernel, {"dilations": dilations, "pads": before + after, "strides": strides}
+
+
+@settings(deadline=None, max_examples=200)
+@given(far_taps())
+def test_taps_that_see_nothing_but_padding_change_nothing(
+    case: tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]],
+) -> None:
+    sizes, kernel, attributes = case
+    inputs = {"x": numbers((1, 2, *sizes)), "w": numbers((3, 2, *kernel), seed=1)}
+    assert_as_runtime(one_node("Conv", inputs, **attributes), inputs, atol=1e-5)
+
+
+def test_of_taps_as_far_apart_as_the_image_is_wide_one_is_left() -> None:
+    inputs = {"x": numbers((1, 3, 8, 8)), "w": numbers((4, 3, 3, 3))}
+    model = one_node("Conv", inputs, pads=[9] * 4, dilations=[9, 9])
+    weight, nest = lowered(model).ops
+    assert weight.shape == (4, 3, 1, 1)
+    assert [axis.extent for axis in nest.reduced] == [3]
+
+
 def test_padding_is_a_nest_of_its_own_and_the_contraction_has_no_guards() -> None:
     inputs = {"x": numbers((1, 3, 8, 8)), "w": numbers((4, 3, 3, 3))}
     pad, contraction = lowered(one_node("Conv", inputs, pads=[1, 1, 1, 1])).ops

@@ -75,14 +75,24 @@ def joined(rows: int, first: int, second: int) -> TileGraph:
 
 
 def windows(
-    channels: tuple[int, int], size: tuple[int, int], taps: int, *, stride: int = 1, groups: int = 1
+    channels: tuple[int, int],
+    size: tuple[int, int],
+    taps: int,
+    *,
+    stride: int = 1,
+    groups: int = 1,
+    apart: tuple[int, int] = (1, 1),
 ) -> TileGraph:
     """Return a convolution of an image `x` that is large enough for all of its windows.
 
-    `channels` are those that it takes and gives, `size` that of the result.
+    `channels` are those that it takes and gives, `size` that of the result, and `apart` how far one
+    tap is from the next.
     """
     taken, given = channels
-    height, width = (stride * (extent - 1) + taps for extent in size)
+    height, width = (
+        stride * (extent - 1) + each * (taps - 1) + 1
+        for extent, each in zip(size, apart, strict=True)
+    )
     weight = np.random.default_rng(0).standard_normal((given, taken // groups, taps, taps))
     types = {
         "x": TensorType(F32, (1, taken, height, width)),
@@ -92,7 +102,9 @@ def windows(
     axes = axes_for((1, given, *size))
     c, p, q = Axis("c", taken // groups), Axis("p", taps), Axis("q", taps)
     first = floor_divide(at(axes[1]), given // groups) * (taken // groups)
-    place = (at(axes[0]), first + at(c), at(axes[2]) * stride + at(p), at(axes[3]) * stride + at(q))
+    rows = at(axes[2]) * stride + at(p) * apart[0]
+    columns = at(axes[3]) * stride + at(q) * apart[1]
+    place = (at(axes[0]), first + at(c), rows, columns)
     reads = [Read("x", place), Read("w", (at(axes[1]), at(c), at(p), at(q)))]
     reduced = tuple(axis for axis in (c, p, q) if axis.extent > 1)
     over = Reduction(reduced, "sum") if reduced else None

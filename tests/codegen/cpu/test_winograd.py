@@ -28,6 +28,9 @@ from codegen.cpu.nests import windows
 from codegen.cpu.test_kernel import check
 from codegen.models import model, weights
 
+APART = st.sampled_from([(1, 1), (1, 1), (2, 2), (3, 3), (1, 2), (4, 1), (9, 9)])
+"""How far taps are from their neighbours."""
+
 BACKEND = CpuBackend(TARGETS["avx512"], machine(load("x86-zen4")), "a core of Zen 4")
 
 
@@ -83,7 +86,7 @@ def test_any_convolution_in_blocks_gives_what_the_judge_gives(
 ) -> None:
     channels = (data.draw(st.integers(2, 9)), data.draw(st.integers(2, 9)))
     size = (data.draw(st.integers(3, 9)), data.draw(st.integers(3, 9)))
-    graph = windows(channels, size, 3)
+    graph = windows(channels, size, 3, apart=data.draw(APART))
     if data.draw(st.booleans()):
         graph = padded(graph, 1)
     blocks = in_blocks(graph, always(way))
@@ -96,6 +99,19 @@ def test_any_convolution_in_blocks_gives_what_the_judge_gives(
 def test_several_images_are_taken_apart_each_by_itself(way: int) -> None:
     text = """two (float[2, 3, 6, 5] x) => (float[2, 4, 6, 5] y)
     { y = Conv<pads = [1, 1, 1, 1]>(x, w) }"""
+    bound = static(model(text, weights(("w", (4, 3, 3, 3)))), {})
+    graph = simplify(lower(tuple(bound.graph)).graph)
+    blocks = in_blocks(graph, always(way))
+    assert "y.products" in {op.output for op in blocks.ops}
+    np.testing.assert_allclose(outputs(blocks), outputs(graph), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("way", [1, 2])
+@pytest.mark.parametrize("apart", [2, 5, 12])
+def test_taps_may_be_apart(way: int, apart: int) -> None:
+    text = f"""dilated (float[1, 3, 13, 14] x) => (float[1, 4, 13, 14] y)
+    {{ c = Conv<pads = [{apart}, {apart}, {apart}, {apart}], dilations = [{apart}, {apart}]>(x, w)
+      y = Relu(c) }}"""
     bound = static(model(text, weights(("w", (4, 3, 3, 3)))), {})
     graph = simplify(lower(tuple(bound.graph)).graph)
     blocks = in_blocks(graph, always(way))
@@ -117,7 +133,7 @@ def test_kernels_of_blocks_give_what_the_judge_gives_for_any_tile(
     target: InstructionSet, data: st.DataObject
 ) -> None:
     size = (data.draw(st.sampled_from([4, 7, 8])), data.draw(st.sampled_from([5, 8])))
-    graph = padded(windows((16, 20), size, 3), 1)
+    graph = padded(windows((16, 20), size, 3, apart=data.draw(APART)), 1)
     blocks = in_blocks(graph, always(data.draw(st.sampled_from([1, 2]))))
     tile = tuple(data.draw(st.sampled_from([1, n, -(-n // 2)])) for n in blocks.ops[-1].shape)
     layouts = {name: (0, 2, 3, 1) for name in ("x", "y") if data.draw(st.booleans())}
@@ -147,6 +163,9 @@ def test_blocks_are_taken_where_they_are_predicted_to_gain() -> None:
 
     assert nests(64, 56)[-2] == "y.rows"
     assert nests(2, 4) == ["padded", "y"]
+    # nearly all of what such blocks read is padding
+    far = windows((64, 64), (8, 8), 3, apart=(7, 7))
+    assert [op.output for op in BACKEND.adapted(far).ops] == ["y"]
 
 
 def test_equal_convolutions_are_priced_once() -> None:

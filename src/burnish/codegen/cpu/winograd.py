@@ -6,6 +6,9 @@ Blocks of 2×2 take 16 products for each pair of channels where the sum itself t
 4×4 take 36 instead of 144. All steps are nests like others, so they are grouped, priced, tried and
 judged as others are: two take the image apart, along columns and along rows; a product over
 channels for each place of a block; two put outputs together. Weights are taken apart beforehand.
+
+Where taps are d apart, every d-th row, and every d-th column, is an image by itself: its blocks are
+those of a convolution whose taps are neighbours.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +102,8 @@ class PlainThreeByThree:
     op: TileOp
     image: Read
     weight: Read
+    apart: tuple[int, int]
+    """How far taps are from their neighbours, along rows and along columns."""
 
     @property
     def inside(self) -> Axis:
@@ -120,10 +126,19 @@ def convolution(op: TileOp, graph: TileGraph) -> PlainThreeByThree | None:
         return None
     batch, outside, rows, columns = op.spatial
     inside, down, across = op.reduced
-    there = (at(batch), at(inside), at(rows) + at(down), at(columns) + at(across))
-    fits = weight.index == (at(outside), at(inside), at(down), at(across)) and image.index == there
-    is_one = fits and down.extent == across.extent == TAPS
-    return PlainThreeByThree(op, image, weight) if is_one else None
+    if weight.index != (at(outside), at(inside), at(down), at(across)):
+        return None
+    apart = _apart(image.index[2] - at(rows), down), _apart(image.index[3] - at(columns), across)
+    fits = image.index[:2] == (at(batch), at(inside)) and down.extent == across.extent == TAPS
+    return PlainThreeByThree(op, image, weight, apart) if fits and all(apart) else None
+
+
+def _apart(index: Index, taps: Axis) -> int:
+    """Return how many elements there are from a tap to the next; 0: it is more than that."""
+    match index:
+        case Index(((axis, apart),), 0) if axis == taps:
+            return max(apart, 0)
+    return 0
 
 
 Choose = Callable[[Sequence[TileGraph]], int]
@@ -171,6 +186,45 @@ def _alone(
     return TileGraph(tensors, inputs, (last.output,), tuple(ops), constants)
 
 
+@dataclass(frozen=True, slots=True)
+class _Blocked:
+    """One direction of an image in blocks."""
+
+    axis: Axis
+    outputs: int
+    """Of a block."""
+    apart: int
+    """Outputs of a block, and taps: from one to the next."""
+
+    @property
+    def count(self) -> int:
+        """Return the number of blocks; those that begin in one row of blocks stand side by side."""
+        return self.apart * self._rows
+
+    @property
+    def length(self) -> int:
+        """Return the elements of the image that all blocks read."""
+        return self.apart * (self._rows * self.outputs + TAPS - 1)
+
+    @property
+    def _rows(self) -> int:
+        return -(-self.axis.extent // (self.outputs * self.apart))
+
+    def place(self, block: Index, tap: Index) -> Index:
+        """Return where an element of a block lies in the image."""
+        first = floor_divide(block, self.apart) * self.outputs + tap
+        return remainder(block, self.apart) + first * self.apart
+
+    def block(self, output: Index) -> Index:
+        """Return the block that an output belongs to."""
+        row = floor_divide(output, self.outputs * self.apart)
+        return row * self.apart + remainder(output, self.apart)
+
+    def output(self, output: Index) -> Index:
+        """Return its number within its block."""
+        return remainder(floor_divide(output, self.apart), self.outputs)
+
+
 class _Blocks:
     """One convolution by one transform."""
 
@@ -180,9 +234,12 @@ class _Blocks:
         self._conv = conv
         self._by = by
         self._batch, outside, rows, columns = conv.op.spatial
-        self._down, self._across = (-(-axis.extent // by.outputs) for axis in (rows, columns))
+        self._grid = tuple(
+            _Blocked(axis, by.outputs, apart)
+            for axis, apart in zip((rows, columns), conv.apart, strict=True)
+        )
         self._inside, self._outside = Axis("c", conv.inside.extent), Axis("k", outside.extent)
-        self._block = Axis("t", self._down * self._across)
+        self._block = Axis("t", prod(each.count for each in self._grid))
         self._p, self._q = Axis("p", by.places), Axis("q", by.places)
         self._weights = f"{conv.weight.tensor}|{conv.op.output}|{by.outputs}"
         self._matrices = {
@@ -220,8 +277,7 @@ class _Blocks:
 
         What pads it already pads it further instead, where it can.
         """
-        across = (n * self._by.outputs + TAPS - 1 for n in (self._down, self._across))
-        shape = (*image.shape[:2], *across)
+        shape = (*image.shape[:2], *(each.length for each in self._grid))
         if shape == image.shape:
             return None
         axes = tuple(Axis(f"i{place}", extent) for place, extent in enumerate(shape))
@@ -237,18 +293,21 @@ class _Blocks:
 
     def _columns(self, image: str) -> TileOp:
         """Return what takes the columns of blocks apart, for each column of the image."""
-        step, tap = self._by.outputs, Axis("a", self._by.places)
-        down, column = Axis("d", self._down), Axis("x", step * self._across + TAPS - 1)
-        there = (at(self._batch), at(self._inside), at(down) * step + at(tap), at(column))
+        rows, columns = self._grid
+        tap, down, column = (
+            Axis("a", self._by.places), Axis("d", rows.count), Axis("x", columns.length)
+        )  # fmt: skip
+        place = rows.place(at(down), at(tap))
+        there = (at(self._batch), at(self._inside), place, at(column))
         spatial = (self._batch, self._p, down, column, self._inside)
         matrix = self._matrix("image", (at(self._p), at(tap)))
         return self._sum("columns", spatial, tap, Read(image, there), matrix)
 
     def _places(self, columns: TileOp) -> TileOp:
         """Return what takes their rows apart."""
-        step, tap = self._by.outputs, Axis("a", self._by.places)
-        down = floor_divide(at(self._block), self._across)
-        across = remainder(at(self._block), self._across) * step + at(tap)
+        tap, grid = Axis("a", self._by.places), self._grid[1]
+        down = floor_divide(at(self._block), grid.count)
+        across = grid.place(remainder(at(self._block), grid.count), at(tap))
         there = (at(self._batch), at(self._p), down, across, at(self._inside))
         spatial = (self._batch, self._p, self._q, self._block, self._inside)
         matrix = self._matrix("image", (at(self._q), at(tap)))
@@ -274,12 +333,12 @@ class _Blocks:
 
     def _result(self, rows: TileOp) -> TileOp:
         """Return what puts outputs together, and ends as the convolution does."""
-        op, step = self._conv.op, self._by.outputs
+        op, (rows_of, columns_of) = self._conv.op, self._grid
         _, outside, down, across = op.spatial
-        block = floor_divide(at(down), step) * self._across + floor_divide(at(across), step)
-        row = remainder(at(down), step)
+        block = rows_of.block(at(down)) * columns_of.count + columns_of.block(at(across))
+        row = rows_of.output(at(down))
         there = (at(self._batch), row, at(self._q), block, at(outside))
-        matrix = self._matrix("result", (remainder(at(across), step), at(self._q)))
+        matrix = self._matrix("result", (columns_of.output(at(across)), at(self._q)))
         later = sorted(arguments_of(op.finish)) if op.finish else []
         numbers = {old: new for new, old in enumerate(later, start=2)}
         reads = (Read(rows.output, there), matrix, *(op.reads[old] for old in later))

@@ -10,14 +10,14 @@ from burnish.operators.loops.integer_convolutions import integer_convolution
 from burnish.operators.loops.integer_products import ByteOperand
 from burnish.operators.loops.parameters import required
 from burnish.operators.loops.products import Finish, contract, widened
-from burnish.operators.loops.windows import fitting, padded_for, seen, sides, window_axes
+from burnish.operators.loops.windows import Side, fitting, padded_for, seen, sides, window_axes
 from burnish.operators.record import Operands, Operator, Partial, register
 from burnish.operators.rules import always
-from burnish.tile.expr import Expr, call
+from burnish.tile.expr import Argument, Expr, call
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, floor_divide
 from burnish.tile.pointwise import above, below, like
-from burnish.tile.semantics import NestBuilder, Node, NotCoveredError
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 
 def conv(builder: NestBuilder, node: Node) -> None:
@@ -40,7 +40,7 @@ def _convolution(builder: NestBuilder, node: Node, activation: Finish) -> None:
     groups = int(node.attributes.get("group", 1))
     if in_group * groups != channels or maps % groups:
         raise NotCoveredError(f"{channels} channels and {maps} maps are not cut into {groups}")
-    windows = sides(node.attributes, sizes, kernel)
+    windows, weight = _seeing(builder, sides(node.attributes, sizes, kernel), weight)
     outputs, taps = window_axes(windows)
     padded = padded_for(builder, data, windows, 0)
     n, m, c = Axis("n", batch), Axis("m", maps), Axis("c", in_group)
@@ -61,6 +61,25 @@ def _convolution(builder: NestBuilder, node: Node, activation: Finish) -> None:
         return activation(total)
 
     contract(builder, node.outputs[0], spatial, reads, (c, *taps), finish)
+
+
+def _seeing(
+    builder: NestBuilder, windows: Sequence[Side], weight: str
+) -> tuple[tuple[Side, ...], str]:
+    """Return windows and weights without the taps at their ends that see nothing but padding.
+
+    Taps that are as far apart as the image is wide leave one of nine.
+    """
+    first = [side.within.unseeing for side in windows]
+    found = tuple(s.within.without(taps) for s, taps in zip(windows, first, strict=True))
+    kind = builder.type(weight)
+    shape = (*kind.shape[:2], *(side.kernel for side in found))
+    if shape == kind.shape:
+        return found, weight
+    axes = axes_for(shape)
+    there = (*map(at, axes[:2]), *(at(a) + taps for a, taps in zip(axes[2:], first, strict=True)))
+    name = builder.fresh(f"{weight}.seeing")
+    return found, builder.add(name, axes, [Read(weight, there)], Argument(0, kind.dtype))
 
 
 def conv_integer(builder: NestBuilder, node: Node) -> None:

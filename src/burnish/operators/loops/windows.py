@@ -48,6 +48,17 @@ class Side:
         return replace(self, kernel=max(min(self.kernel, reached), 1))
 
     @property
+    def unseeing(self) -> int:
+        """Return how many taps at the beginning see data in no window."""
+        reach = (self.outputs - 1) * self.stride - self.before
+        found = max(-(reach // self.dilation), 0)
+        return min(found, self.before // self.dilation, self.kernel - 1)
+
+    def without(self, taps: int) -> Side:
+        """Return the same windows without so many of their first taps."""
+        return replace(self, kernel=self.kernel - taps, before=self.before - taps * self.dilation)
+
+    @property
     def _last(self) -> int:
         return (self.outputs - 1) * self.stride - self.before + (self.kernel - 1) * self.dilation
 
