@@ -179,6 +179,19 @@ def test_what_differs_besides_times_is_told() -> None:
     assert "bf16 on" in note
 
 
+def test_comparisons_tell_what_was_asked_of_engines_otherwise() -> None:
+    asked = {"graph_level": "all", "mode": ""}
+    one = dataclasses.replace(first(sample_run.bench()), options=asked)
+    level = dataclasses.replace(one, options={**asked, "graph_level": "off"})
+    assert list(differing(one, level)) == [f"{one.subject}: graph_level all before, off after"]
+    mode = dataclasses.replace(one, options={**asked, "mode": "max-autotune"})
+    (note,) = differing(mode, one)
+    assert note == f"{one.subject}: mode max-autotune before, as usual after"
+    assert list(differing(one, dataclasses.replace(one, options={}))) == []
+    (note,) = differing(one, dataclasses.replace(one, cut_off=True))
+    assert note == f"{one.subject}: its group was ended early after, so that it has fewer rounds"
+
+
 def test_other_inputs_and_wrong_results_are_told() -> None:
     report = sample_run.bench()
     assert list(unlike(report, report)) == [

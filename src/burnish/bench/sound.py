@@ -135,6 +135,10 @@ def unlike(before: BenchReport, after: BenchReport) -> Iterator[str]:
                 yield f"{name} did not compute what it should {when}"
 
 
+_ASKED = ("graph_level", "mode", "cuda_graph", "allow_fallback")
+"""What is asked of an engine, and shows neither in what it computes in nor in its threads."""
+
+
 def differing(one: Measurement, other: Measurement) -> Iterator[str]:
     """Yield in what two measurements that are compared differ besides their times."""
     if dict(one.bindings) != dict(other.bindings):
@@ -144,6 +148,15 @@ def differing(one: Measurement, other: Measurement) -> Iterator[str]:
     if None not in placed and placed[0] != placed[1]:
         said = [f"{kind} on {threads} threads" for kind, threads in filter(None, placed)]
         yield f"{other.subject}: computed in {said[0]} before, {said[1]} after"
+    for name in _ASKED:
+        if name not in one.options.keys() & other.options.keys():
+            continue
+        asked = [str(each.options[name]) or "as usual" for each in (one, other)]
+        if asked[0] != asked[1]:
+            yield f"{other.subject}: {name} {asked[0]} before, {asked[1]} after"
+    if one.cut_off != other.cut_off:
+        when = "before" if one.cut_off else "after"
+        yield f"{other.subject}: its group was ended early {when}, so that it has fewer rounds"
 
 
 def _sizes(one: Measurement) -> str:
