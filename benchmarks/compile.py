@@ -168,7 +168,7 @@ def measure(case: Case, asked: argparse.Namespace) -> None:
         "--engine", f"{asked.engines},{OURS}", "--baseline", OURS,
         "--rounds", str(asked.rounds),
         "--budget", str(asked.budget * (asked.engines.count(",") + 2)),
-        "-o", str(target), "--json",
+        "-o", str(target), "--json", written=target,
     )  # fmt: skip
 
 
@@ -230,12 +230,18 @@ def ablation(cases: list[Case], asked: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def burnish(*arguments: str) -> Report:
-    """Run a command; return its JSON document, if it prints one."""
+def burnish(*arguments: str, written: Path | None = None) -> Report:
+    """Run a command; return its JSON document, if it prints one.
+
+    One that ends with an error is none where it wrote its file all the same: an engine that cannot
+    read a model is a row without a time.
+    """
     command = [sys.executable, "-m", "burnish", *arguments]
     print("$ burnish", *arguments, file=sys.stderr, flush=True)
+    if written is not None:
+        written.unlink(missing_ok=True)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
+    if done.returncode and not (written is not None and written.is_file()):
         raise SystemExit(f"{' '.join(command)}\n{done.stderr[-2000:]}")
     return dict(json.loads(done.stdout)) if "--json" in arguments else {}
 

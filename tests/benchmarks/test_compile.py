@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import subprocess
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ def test_every_line_is_one_that_the_command_takes(
 ) -> None:
     lines: list[tuple[str, ...]] = []
 
-    def asked_for(*words: str) -> script.Report:
+    def asked_for(*words: str, written: Path | None = None) -> script.Report:
         lines.append(words)
         return {}
 
@@ -43,6 +44,28 @@ def test_every_line_is_one_that_the_command_takes(
         command = burnish.get_command(click.Context(burnish), name)
         assert command is not None
         command.make_context(name, words)
+
+
+def test_an_engine_that_cannot_read_a_model_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "report.json"
+    place.write_text("of before")
+
+    def failing(writes: bool) -> None:
+        def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+            assert not place.is_file()
+            if writes:
+                place.write_text("{}")
+            return subprocess.CompletedProcess(command, 4, stdout="{}", stderr="no such operator")
+
+        monkeypatch.setattr(subprocess, "run", run)
+
+    failing(writes=True)
+    assert script.burnish("bench", "m", "--json", written=place) == {}
+    failing(writes=False)
+    with pytest.raises(SystemExit, match="no such operator"):
+        script.burnish("bench", "m", "--json", written=place)
 
 
 def test_networks_that_are_written_are_there() -> None:
