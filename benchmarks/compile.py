@@ -168,7 +168,7 @@ def measure(case: Case, asked: argparse.Namespace) -> None:
         "--engine", f"{asked.engines},{OURS}", "--baseline", OURS,
         "--rounds", str(asked.rounds),
         "--budget", str(asked.budget * (asked.engines.count(",") + 2)),
-        *(("--trust-factory", str(NETWORKS)) if case.is_written else ()),
+        *(("--trust-factory", f"{NETWORKS}:{case.model}") if case.is_written else ()),
         "-o", str(target), "--json", written=target,
     )  # fmt: skip
 
