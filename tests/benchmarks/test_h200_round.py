@@ -157,7 +157,8 @@ def test_a_round_that_is_ended_has_packed_what_there_is(tmp_path: Path) -> None:
     )
     words = [sys.executable, script.__file__, str(plan), "--out", str(tmp_path / "out")]
     with subprocess.Popen([*words, "--kept", str(tmp_path / "jobs")]) as process:
-        while not (tmp_path / "jobs" / "a" / "told.txt").is_file():
+        told = tmp_path / "jobs" / "a" / "told.txt"
+        while not (told.is_file() and told.stat().st_size):  # a shell makes it, then writes
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
     assert process.returncode == 143
