@@ -189,7 +189,7 @@ def test_comparisons_tell_what_was_asked_of_engines_otherwise() -> None:
     assert note == f"{one.subject}: mode max-autotune before, as usual after"
     assert list(differing(one, dataclasses.replace(one, options={}))) == []
     (note,) = differing(one, dataclasses.replace(one, cut_off=True))
-    assert note == f"{one.subject}: its group was ended early after, so that it has fewer rounds"
+    assert note == f"{one.subject}: its group after was ended early, so that it has fewer rounds"
 
 
 def test_other_inputs_and_wrong_results_are_told() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 
 import numpy as np
 import pytest
@@ -181,6 +182,29 @@ def test_runs_of_other_plans_of_the_model_tell_of_it_too(driver: FakeDriver) -> 
     require_refused(caught, 20, later=True)
     one.close()
     np.testing.assert_array_equal(other.run({"x": RIGHT})["z"], 2 * RIGHT)
+
+
+def test_whoever_waits_for_its_own_runs_needs_nothing_of_other_plans(driver: FakeDriver) -> None:
+    given = sample()
+    card = CardMemory(driver, given.kernels(driver), given.constants, "folder")
+    one, other = card.opened(given.plan, None), card.opened(given.plan, None)
+    assert isinstance(one, DeviceExecutable)
+    assert isinstance(other, DeviceExecutable)
+    driver.behind = True
+    for _ in range(MOST_WAITING):
+        one.run({"x": tensor(RIGHT)}, stream=7)
+    with driver.current():
+        told = {"told": driver.allocate(16)}
+
+    def another() -> None:
+        with driver.current():
+            one._looks.later(told, driver.stream(7))
+
+    one_more = threading.Thread(target=another, daemon=True)
+    with other._looks._lock:  # as where the other plan's next run is being put in line
+        one_more.start()
+        one_more.join(20)
+        assert not one_more.is_alive()
 
 
 def test_streamed_plans_look_too(driver: FakeDriver) -> None:

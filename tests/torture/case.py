@@ -182,6 +182,11 @@ def parsed(graph: str, weights: Mapping[str, Array], opset: int = 20) -> onnx.Mo
     return model
 
 
+def whole(*numbers: int) -> Array:
+    """Return whole numbers as a row."""
+    return np.asarray(numbers, np.int64)
+
+
 def normal(*shape: int, seed: int = 0, scale: float = 1.0) -> Array:
     """Return normal numbers in single precision."""
     return (scale * np.random.default_rng(seed).standard_normal(shape)).astype(np.float32)

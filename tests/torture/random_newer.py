@@ -63,7 +63,7 @@ def spectral(grow: Growing) -> object:
     source = grow.pick("float32", least_rank=1, most_rank=3)
     shape = grow.shape(source)
     if grow.chance(0.3) and len(shape) == 2 and shape[1] >= 4:
-        frame = grow.size(2, shape[1])
+        frame = grow.size(2, min(shape[1], LONGEST_JUDGED))
         window = grow.constant(np.abs(grow.numbers(frame)) + np.float32(0.5))
         step = grow.constant(np.array(grow.size(1, frame)))
         signal = grow.add("Unsqueeze", source, grow.constant([2]))

@@ -148,15 +148,14 @@ def differing(one: Measurement, other: Measurement) -> Iterator[str]:
     if None not in placed and placed[0] != placed[1]:
         said = [f"{kind} on {threads} threads" for kind, threads in filter(None, placed)]
         yield f"{other.subject}: computed in {said[0]} before, {said[1]} after"
-    for name in _ASKED:
-        if name not in one.options.keys() & other.options.keys():
-            continue
+    known = one.options.keys() & other.options.keys()
+    for name in (each for each in _ASKED if each in known):
         asked = [str(each.options[name]) or "as usual" for each in (one, other)]
         if asked[0] != asked[1]:
             yield f"{other.subject}: {name} {asked[0]} before, {asked[1]} after"
     if one.cut_off != other.cut_off:
         when = "before" if one.cut_off else "after"
-        yield f"{other.subject}: its group was ended early {when}, so that it has fewer rounds"
+        yield f"{other.subject}: its group {when} was ended early, so that it has fewer rounds"
 
 
 def _sizes(one: Measurement) -> str:

@@ -64,7 +64,7 @@ class Looks:
         with self._lock:
             if len(self._waiting) >= MOST_WAITING:
                 self._driver.finish(self._waiting[0].reached)
-                self.due()
+                self._due()  # its own: others may wait for this lock with theirs
             place = self._idle.pop() if self._idle else self._new()
             for name, address in self._places(place):
                 self._driver.copy(address, addresses[name], self._plan.buffers[name].bytes, stream)

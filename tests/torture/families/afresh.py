@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from burnish.core.arrays import Array
-from torture.case import Family, normal
+from torture.case import Family, normal, whole
 
 AFRESH = Family("afresh")
 
 _SQUARE = "g (float[n, 6, 6] x) => (float[n, 6, 6] y) "
 _PICTURE = "g (float[n, 4, h, w] x) => (float[n, 4, a, b] y) "
 _ROWS = "g (float[n, 8] x) => (float[n, 8] y) "
-
-
-def _whole(*numbers: int) -> Array:
-    return np.asarray(numbers, np.int64)
 
 
 AFRESH.text(
@@ -32,7 +27,7 @@ AFRESH.text(
     "epsilon-beside-the-root", "The epsilon is added to the root instead of under it.",
     _ROWS + f"{{ {_RMS} a = Add(m, e) r = Sqrt(a) y = Div(x, r) }}",
     ("a = Add(m, e) r = Sqrt(a)", "a = Sqrt(m) r = Add(a, e)"), witness={"x": normal(2, 8, scale=0.05)},
-    weights={"last": _whole(-1), "e": np.float32(1e-3)},
+    weights={"last": whole(-1), "e": np.float32(1e-3)},
 )  # fmt: skip
 AFRESH.text(
     "masked-by-ten-thousand", "What is masked is lowered by 10,000 instead of taken out.",
@@ -48,7 +43,7 @@ AFRESH.text(
     "a = Mul(x, c) b = Mul(t, z) y = Add(a, b) }",
     ("f, l = Split <axis = -1, num_outputs = 2> (x) m = Neg(l) t = Concat <axis = -1> (m, f)",
      "p = Gather <axis = -1> (x, other) t = Mul(p, sign)"),
-    weights={"c": np.cos(normal(8)), "z": np.sin(normal(8)), "other": _whole(1, 0, 3, 2, 5, 4, 7, 6),
+    weights={"c": np.cos(normal(8)), "z": np.sin(normal(8)), "other": whole(1, 0, 3, 2, 5, 4, 7, 6),
              "sign": np.float32([-1, 1] * 4)}, witness={"x": normal(2, 8)},
 )  # fmt: skip
 AFRESH.text(
@@ -85,7 +80,7 @@ AFRESH.text(
 AFRESH.text(
     "remainder-with-the-sign-of-the-dividend", "The remainder has the sign of what is divided.",
     "g (int64[n, 8] x) => (int64[n, 8] y) { y = Mod <fmod = 0> (x, seven) }", ("fmod = 0", "fmod = 1"),
-    weights={"seven": _whole(7)}, witness={"x": [[-1, -8, 3, 5, -7, 9, -20, 0]]}, hidden=True,
+    weights={"seven": whole(7)}, witness={"x": [[-1, -8, 3, 5, -7, 9, -20, 0]]}, hidden=True,
 )  # fmt: skip
 AFRESH.text(
     "counted-in-32-bits", "Squares are counted in 32 bits, and wrap around.",
@@ -96,7 +91,7 @@ AFRESH.text(
 AFRESH.text(
     "norm-over-the-other-axis", "The norm is taken over the rows of a square.",
     _SQUARE + "{ m = ReduceMean(x, last) d = Sub(x, m) s = Mul(d, d) v = ReduceMean(s, last) a = Add(v, e) r = Sqrt(a) y = Div(d, r) }",
-    ("v = ReduceMean(s, last)", "v = ReduceMean(s, other)"), weights={"last": _whole(-1), "other": _whole(-2), "e": np.float32(1e-5)},
+    ("v = ReduceMean(s, last)", "v = ReduceMean(s, other)"), weights={"last": whole(-1), "other": whole(-2), "e": np.float32(1e-5)},
     witness={"x": normal(2, 6, 6)},
 )  # fmt: skip
 AFRESH.text(
@@ -143,12 +138,12 @@ AFRESH.text(
 AFRESH.text(
     "the-last-to-write-wins", "Where several are put into one place, the last is kept instead of their sum.",
     "g (float[8] x, int64[5] ids, float[5] u) => (float[8] y) { i = Unsqueeze(ids, last) y = ScatterND <reduction = \"add\"> (z, i, u) }",
-    ('ScatterND <reduction = "add"> (z, i, u)', "ScatterND(z, i, u)"), weights={"last": _whole(-1), "z": np.zeros(8, np.float32)},
+    ('ScatterND <reduction = "add"> (z, i, u)', "ScatterND(z, i, u)"), weights={"last": whole(-1), "z": np.zeros(8, np.float32)},
     witness={"x": normal(8), "ids": [1, 1, 2, 3, 3], "u": normal(5)}, plain={"x": normal(8), "ids": [1, 5, 2, 3, 4], "u": normal(5)}, hidden=True,
 )  # fmt: skip
 AFRESH.text(
     "mirrored-with-the-edge", "The frame repeats the edge instead of mirroring what is inside.",
-    _PICTURE + '{ y = Pad <mode = "reflect"> (x, p) }', ('"reflect"', '"edge"'), weights={"p": _whole(0, 0, 1, 1, 0, 0, 1, 1)}, witness={"x": normal(1, 4, 5, 5)},
+    _PICTURE + '{ y = Pad <mode = "reflect"> (x, p) }', ('"reflect"', '"edge"'), weights={"p": whole(0, 0, 1, 1, 0, 0, 1, 1)}, witness={"x": normal(1, 4, 5, 5)},
 )  # fmt: skip
 AFRESH.text(
     "triangle-without-the-diagonal", "The lower triangle is cut below the diagonal.",
@@ -161,18 +156,18 @@ AFRESH.text(
 AFRESH.text(
     "log-of-sums-that-overflow", "Exponentials are added up as they are: beyond 88 they are infinite.",
     "g (float[n, 8] x) => (float[n, 1] y) { y = ReduceLogSumExp(x, last) }",
-    ("y = ReduceLogSumExp(x, last)", "e = Exp(x) s = ReduceSum(e, last) y = Log(s)"), weights={"last": _whole(-1)},
+    ("y = ReduceLogSumExp(x, last)", "e = Exp(x) s = ReduceSum(e, last) y = Log(s)"), weights={"last": whole(-1)},
     witness={"x": normal(2, 8) + 120}, hidden=True,
 )  # fmt: skip
 AFRESH.text(
     "spread-of-one-less", "The variance is divided by how many there are, not by one less.",
     "g (float[n, 8] x) => (float[n, 1] y) { m = ReduceMean(x, last) d = Sub(x, m) s = Mul(d, d) t = ReduceSum(s, last) y = Div(t, k) }",
-    ("Div(t, k)", "Div(t, j)"), weights={"last": _whole(-1), "k": np.float32(7), "j": np.float32(8)}, witness={"x": normal(2, 8)},
+    ("Div(t, k)", "Div(t, j)"), weights={"last": whole(-1), "k": np.float32(7), "j": np.float32(8)}, witness={"x": normal(2, 8)},
 )  # fmt: skip
 AFRESH.text(
     "length-plus-epsilon", "Lengths have the epsilon added; they were to be no less than it.",
     _ROWS + "{ l = ReduceL2(x, last) f = Max(l, e) y = Div(x, f) }", ("Max(l, e)", "Add(l, e)"),
-    weights={"last": _whole(-1), "e": np.float32(1e-3)}, witness={"x": normal(2, 8, scale=0.1)},
+    weights={"last": whole(-1), "e": np.float32(1e-3)}, witness={"x": normal(2, 8, scale=0.1)},
 )  # fmt: skip
 AFRESH.text(
     "depth-by-columns", "Depth becomes space in the other order.",
@@ -183,7 +178,7 @@ AFRESH.text(
     "rolled-once-too-far", "A row is rolled by four instead of by three.",
     _ROWS + "{ a = Slice(x, three, end, one) b = Slice(x, nought, three, one) y = Concat <axis = 1> (a, b) }",
     ("x, three, end", "x, four, end"), ("nought, three", "nought, four"),
-    weights={"nought": _whole(0), "one": _whole(1), "three": _whole(3), "four": _whole(4), "end": _whole(8)}, witness={"x": normal(2, 8)},
+    weights={"nought": whole(0), "one": whole(1), "three": whole(3), "four": whole(4), "end": whole(8)}, witness={"x": normal(2, 8)},
 )  # fmt: skip
 AFRESH.text(
     "zero-counts-as-negative", "At zero exactly the other side is taken.",
@@ -199,7 +194,7 @@ AFRESH.text(
     "groups-of-two", "Channels are normed in two groups, not in four.",
     "g (float[n, 8, h, w] x) => (float[n, 8, h, w] y) { s = Shape(x) r = Reshape(x, groups) g = InstanceNormalization(r, one, nought) y = Reshape(g, s) }",
     ("(x, groups)", "(x, others)"), ("(r, one, nought)", "(r, ones, noughts)"),
-    weights={"groups": _whole(0, 4, -1), "others": _whole(0, 2, -1), "one": np.ones(4, np.float32), "nought": np.zeros(4, np.float32),
+    weights={"groups": whole(0, 4, -1), "others": whole(0, 2, -1), "one": np.ones(4, np.float32), "nought": np.zeros(4, np.float32),
              "ones": np.ones(2, np.float32), "noughts": np.zeros(2, np.float32)}, witness={"x": normal(2, 8, 3, 3)},
 )  # fmt: skip
 AFRESH.text(

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from burnish.core.arrays import Array
-from torture.case import normal
+from torture.case import normal, whole
 from torture.families.unusual import RIGHT
 
 __all__ = ["RIGHT"]
 
 NEAR = 2e-5
 _PICTURE = "g (float[n, 4, h, w] x) => (float[n, 4, a, b] y) "
-
-
-def _whole(*numbers: int) -> Array:
-    return np.asarray(numbers, np.int64)
 
 
 RIGHT.text(
@@ -91,7 +86,7 @@ RIGHT.text(
     "spectrum-as-two-products", "A spectrum is two products, with cosines and with sines.",
     "g (float[n, 16, 1] x) => (float[n, 9, 2] y) { y = DFT <onesided = 1> (x, , axis) }",
     ("y = DFT <onesided = 1> (x, , axis)", "f = Squeeze(x, last) a = MatMul(f, c) b = MatMul(f, z) u = Unsqueeze(a, last) v = Unsqueeze(b, last) y = Concat <axis = -1> (u, v)"),
-    weights={"axis": np.int64(1), "last": _whole(-1), "c": np.cos(_PHASES).astype(np.float32), "z": -np.sin(_PHASES).astype(np.float32)},
+    weights={"axis": np.int64(1), "last": whole(-1), "c": np.cos(_PHASES).astype(np.float32), "z": -np.sin(_PHASES).astype(np.float32)},
     witness={"x": normal(2, 16, 1)}, least=NEAR,
 )  # fmt: skip
 _EXPERTS = normal(4, 8, 8, scale=0.3)
@@ -102,8 +97,8 @@ RIGHT.text(
     ("w = Gather(experts, i) u = Unsqueeze(x, places) m = MatMul(u, w) e = Squeeze(m, third) k = Unsqueeze(s, last) p = Mul(e, k) y = ReduceSum <keepdims = 0> (p, second)",
      "o = MatMul(l, nought) a = ScatterElements <axis = 1> (o, i, s) m = Einsum <equation = \"ni,eij->nej\"> (x, experts) k = Unsqueeze(a, last) "
      "p = Mul(m, k) y = ReduceSum <keepdims = 0> (p, second)"), least=NEAR,
-    weights={"router": normal(8, 4, seed=3), "experts": _EXPERTS, "two": _whole(2), "places": _whole(1, 2), "third": _whole(2), "second": _whole(1),
-             "last": _whole(-1), "nought": np.zeros((4, 4), np.float32)}, witness={"x": normal(3, 8)},
+    weights={"router": normal(8, 4, seed=3), "experts": _EXPERTS, "two": whole(2), "places": whole(1, 2), "third": whole(2), "second": whole(1),
+             "last": whole(-1), "nought": np.zeros((4, 4), np.float32)}, witness={"x": normal(3, 8)},
 )  # fmt: skip
 RIGHT.text(
     "largest-of-shares-as-largest-of-scores", "The largest share is that of the largest score.",

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from burnish.core.arrays import Array
-from torture.case import Family, normal
+from torture.case import Family, normal, whole
 
 CONVERTED = Family("converted")
 
 _PICTURE = "g (float[n, 4, h, w] x) => (float[n, 4, a, b] y) "
 _ROWS = "g (float[n, 8] x) => (float[n, 8] y) "
-
-
-def _whole(*numbers: int) -> Array:
-    return np.asarray(numbers, np.int64)
 
 
 CONVERTED.text(
@@ -30,7 +25,7 @@ CONVERTED.text(
 CONVERTED.text(
     "pictures-stretched", "Pictures that are no squares are stretched, not fitted into one.",
     _PICTURE + '{ y = Resize <mode = "linear", axes = [2, 3], keep_aspect_ratio_policy = "not_larger"> (x, , , sizes) }',
-    ('"not_larger"', '"stretch"'), weights={"sizes": _whole(8, 8)}, hidden=True,
+    ('"not_larger"', '"stretch"'), weights={"sizes": whole(8, 8)}, hidden=True,
     witness={"x": normal(1, 4, 6, 12)}, plain={"x": normal(1, 4, 6, 6)},
 )  # fmt: skip
 CONVERTED.text(
@@ -62,7 +57,7 @@ CONVERTED.text(
     "g (float[n, 4, 3] state, float[n, 4, s] x) => (float[n, 4, s] y, float[n, 4, 3] kept) { j = Concat <axis = 2> (state, x) "
     "y = Conv <kernel_shape = [4], group = 4> (j, f) kept = Slice(j, from, end, axis) }",
     ("kept = Slice(j, from, end, axis)", "o = Mul(state, nought) i = Concat <axis = 2> (o, x) kept = Slice(i, from, end, axis)"), hidden=True,
-    weights={"f": normal(4, 1, 4), "from": _whole(-3), "end": _whole(2**31), "axis": _whole(2), "nought": np.float32(0)},
+    weights={"f": normal(4, 1, 4), "from": whole(-3), "end": whole(2**31), "axis": whole(2), "nought": np.float32(0)},
     witness={"state": normal(2, 4, 3), "x": normal(2, 4, 1, seed=1)}, plain={"state": normal(2, 4, 3), "x": normal(2, 4, 6, seed=1)},
 )  # fmt: skip
 CONVERTED.text(
@@ -75,7 +70,7 @@ CONVERTED.text(
     "bias-of-the-choice-in-the-shares", "What evens out the loads of experts counts in their shares as well.",
     "g (float[n, 8] x) => (float[n, 2] y, int64[n, 2] chosen) { s = Sigmoid(x) b = Add(s, loads) v, chosen = TopK(b, two) y = GatherElements <axis = 1> (s, chosen) }",
     ("y = GatherElements <axis = 1> (s, chosen)", "y = Identity(v)"), hidden=True,
-    weights={"loads": _LOADS, "two": _whole(2)}, witness={"x": normal(6, 8)}, plain={"x": [[2, 1, 0, -1, 0, -3, 0, 1]]},
+    weights={"loads": _LOADS, "two": whole(2)}, witness={"x": normal(6, 8)}, plain={"x": [[2, 1, 0, -1, 0, -3, 0, 1]]},
 )  # fmt: skip
 _SHARED = (
     "g (float[b, s, 32] q, float[b, s, 16] k, float[b, s, 16] v, float[b, 2, p, 8] past_key, float[b, 2, p, 8] past_value, int64[b, t] attention_mask) "
@@ -83,7 +78,7 @@ _SHARED = (
     "l = Cast <to = 6> (m) h = Shape(attention_mask) c = Gather(h, at) t = Cast <to = 6> (c) y, present_key, present_value = com.microsoft.GroupQueryAttention "
     "<num_heads = 4, kv_num_heads = 2, local_window_size = 8> (q, k, v, past_key, past_value, l, t) }"
 )
-_TERMS = {"one": _whole(1), "at": np.int64(1)}
+_TERMS = {"one": whole(1), "at": np.int64(1)}
 
 
 def _step(batch: int, steps: int, past: int) -> dict[str, object]:
@@ -106,7 +101,7 @@ _NORMED = "s = Mul({0}, {0}) k = ReduceMean(s, last) e = Add(k, tiny) r = Sqrt(e
 _ANGLES = np.outer(np.arange(6), 100.0 ** (-np.arange(4) / 4))
 _TURNED_AND_NORMED = {
     "c": np.cos(np.tile(_ANGLES, 2)).astype(np.float32), "z": np.sin(np.tile(_ANGLES, 2)).astype(np.float32),
-    "last": _whole(-1), "tiny": np.float32(1e-6),
+    "last": whole(-1), "tiny": np.float32(1e-6),
 }  # fmt: skip
 _NORMED_FIRST = f"g (float[n, 6, 8] x) => (float[n, 6, 8] y) {{ {_NORMED.format('x', 'u')} {_TURN.format('u', 'y')} }}"
 _TURNED_FIRST = (
@@ -120,7 +115,7 @@ CONVERTED.text(
 CONVERTED.text(
     "best-of-saturated-shares", "The best are looked for among shares, of which all but the first few are zero.",
     "g (float[n, 8] x) => (int64[n, 3] y) { v, y = TopK(x, three) }", ("v, y = TopK(x, three)", "s = Softmax(x) v, y = TopK(s, three)"),
-    weights={"three": _whole(3)}, hidden=True, witness={"x": [[0, 300, 20, 10, 150, 160, 1, 2]]}, plain={"x": normal(4, 8)},
+    weights={"three": whole(3)}, hidden=True, witness={"x": [[0, 300, 20, 10, 150, 160, 1, 2]]}, plain={"x": normal(4, 8)},
 )  # fmt: skip
 CONVERTED.text(
     "eight-bit-floats-beyond-their-end", "What is beyond the largest float of 8 bits is NaN instead of the largest.",
@@ -144,7 +139,7 @@ CONVERTED.text(
     "g (float[n, s, 8] x, int64[n, s] token_type_ids) => (float[n, s, 8] y) { h = Shape(x) c = Gather(h, one) r = Range(nought, c, one) i = Unsqueeze(r, last) "
     "k = GreaterOrEqual(i, r) u = Unsqueeze(token_type_ids, last) o = Unsqueeze(token_type_ids, middle) p = Mul(u, o) f = Cast <to = 9> (p) a = Or(k, f) "
     "t = Transpose <perm = [0, 2, 1]> (x) d = MatMul(x, t) e = Where(a, d, low) w = Softmax <axis = -1> (e) y = MatMul(w, x) }", ("Or(k, f)", "And(k, k)"),
-    weights={"one": np.int64(1), "nought": np.int64(0), "last": _whole(-1), "middle": _whole(1), "low": np.float32(-3.4e38)}, hidden=True,
+    weights={"one": np.int64(1), "nought": np.int64(0), "last": whole(-1), "middle": whole(1), "low": np.float32(-3.4e38)}, hidden=True,
     witness={"x": normal(1, 6, 8), "token_type_ids": [[0, 1, 1, 1, 0, 0]]}, plain={"x": normal(1, 6, 8), "token_type_ids": [[0] * 6]},
 )  # fmt: skip
 _SPREAD = {

@@ -134,7 +134,7 @@ def convolution(op: TileOp, graph: TileGraph) -> PlainThreeByThree | None:
 
 
 def _apart(index: Index, taps: Axis) -> int:
-    """Return how many elements there are from a tap to the next; 0: it is more than that."""
+    """Return how many elements there are from a tap to the next; 0: the index tells none."""
     match index:
         case Index(((axis, apart),), 0) if axis == taps:
             return max(apart, 0)
@@ -187,7 +187,7 @@ def _alone(
 
 
 @dataclass(frozen=True, slots=True)
-class _Blocked:
+class _Direction:
     """One direction of an image in blocks."""
 
     axis: Axis
@@ -235,7 +235,7 @@ class _Blocks:
         self._by = by
         self._batch, outside, rows, columns = conv.op.spatial
         self._grid = tuple(
-            _Blocked(axis, by.outputs, apart)
+            _Direction(axis, by.outputs, apart)
             for axis, apart in zip((rows, columns), conv.apart, strict=True)
         )
         self._inside, self._outside = Axis("c", conv.inside.extent), Axis("k", outside.extent)
