@@ -1,15 +1,16 @@
 """Emitted Triton kernels for zoo models on a GPU, against PyTorch in CUDA graphs, interleaved.
 
-    python benchmarks/gpu_kernels.py --cases nerf-mlp,vit-s32:1,vit-s32:64|unseen [--out FOLDER]
+    python benchmarks/gpu_kernels.py --cases nerf-mlp,vit-s32:1,vit-s32:64|unseen|breadth
         [--modes eager,default,default+channels-last,ort,ort-rewritten] [--autotune vit-s32:1]
-        [--ablate vit-s32:1] [--late vit-s32:1]
+        [--ablate vit-s32:1] [--late vit-s32:1] [--out FOLDER]
 
 Needs an NVIDIA GPU, torch and triton. Each case has a process of its own (`gpu_case.py`): it is
 exported, lowered, grouped and emitted, kernels are compiled, run, and compared with fp32 eager; all
 of this side by side. Then one after the other has the card for itself: its graph is replayed in
-turns with the baselines, every kernel is timed, and other blocks of the slow ones are tried. A case
-that fails or takes too long is told, and costs no other. One JSON for all, written as it goes, and
-a table. `--dry` stops before anything is run, and needs no GPU.
+turns with the baselines, every kernel is timed, and other blocks of the slow ones are tried. Dozens
+of cases have no room beside each other: `--as-ready` measures each when it is prepared, while
+others still are. A case that fails or takes too long is told, and costs no other. One JSON for all,
+written as it goes, and a table. `--dry` stops before anything is run, and needs no GPU.
 """
 
 from __future__ import annotations
@@ -41,7 +42,27 @@ UNSEEN = (
     "networks.wavenet,wav2vec2,dinov2,gpt2,t5-encoder,roberta,distilbert,whisper-encoder,unet"
 )
 """What nothing was made on (`gpu_unseen.py`), and models of the zoo that Welder's table lacks."""
-OWN = ("cases", "prepare_s", "measure_s", "at_once", "out")
+BREADTH = {
+    "breadth_fields": "fourier siren tensorf",
+    "breadth_images": (
+        "inception shufflenet ghostnet resnext50 detector hrnet sam_encoder focalnet detr"
+    ),
+    "breadth_pictures": "cyclegan stylegan raft unet3d latent_diffusion dit",
+    "breadth_signals": (
+        "wav2vec_conformer hifigan demucs pointnet dgcnn dlrm gat messages tacotron_step encodec"
+    ),
+    "breadth_tokens": (
+        "llama_step llama_chunk qwen3_step gemma3_step mixtral_step llama_prefill "
+        "deberta xlnet fnet mamba rwkv perceiver retnet t5_step"
+    ),
+}
+"""Networks for mechanisms that nothing else here has, by their files."""
+SETS = {
+    "unseen": UNSEEN,
+    "breadth": ",".join(f"{f}.{name}" for f, names in BREADTH.items() for name in names.split()),
+}
+"""What `--cases` may name at once."""
+OWN = ("cases", "prepare_s", "measure_s", "at_once", "as_ready", "out")
 """Options of this script that `gpu_case.py` does not have."""
 PLANS = ("none", "element-wise", "full+late", "full+bare", "full")
 """Plans from many kernels to few; behind `+` is how kernels are started (`STARTS`)."""
@@ -103,13 +124,13 @@ def started(case: str, asked: argparse.Namespace, said: queue.Queue[tuple[str, s
     return Child(case, file, process)
 
 
-def prepared(asked: argparse.Namespace) -> tuple[dict[str, Child], list[str]]:
-    """Prepare all cases side by side; return them, and which are ready."""
+def prepare(
+    asked: argparse.Namespace, children: dict[str, Child], ready: queue.Queue[Child | None]
+) -> None:
+    """Prepare all cases side by side; those that are ready go into the line, and nothing last."""
     said: queue.Queue[tuple[str, str]] = queue.Queue()
-    waiting = {"unseen": UNSEEN}.get(asked.cases, asked.cases).split(",")
-    children: dict[str, Child] = {}
+    waiting = SETS.get(asked.cases, asked.cases).split(",")
     busy: set[str] = set()
-    ready: list[str] = []
     end = time.monotonic() + asked.prepare_s
     while waiting or busy:
         while waiting and len(busy) < asked.at_once:
@@ -122,14 +143,16 @@ def prepared(asked: argparse.Namespace) -> tuple[dict[str, Child], list[str]]:
             break
         if word not in ("ready", "end"):
             continue
+        if case not in busy:
+            continue
         busy.discard(case)
         if word == "ready":
-            ready.append(case)
+            ready.put(children[case])
         took = time.monotonic() - children[case].begun
         print(f"{case}: {word} after {took:.0f} s", flush=True)
     for case in busy:
         children[case].stop(f"not prepared within {asked.prepare_s} s")
-    return children, ready
+    ready.put(None)
 
 
 def measured(child: Child, limit_s: float) -> None:
@@ -182,8 +205,8 @@ HEAD = (
 )
 
 
-def main() -> None:
-    """Prepare the cases, measure them one after the other, print the table."""
+def options() -> argparse.ArgumentParser:
+    """Return what the command line may have."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", default=ALL)
     parser.add_argument("--modes", default="eager,default")
@@ -201,24 +224,40 @@ def main() -> None:
     parser.add_argument("--prepare-s", type=float, default=400)
     parser.add_argument("--measure-s", type=float, default=60, help="for each case")
     parser.add_argument("--at-once", type=int, default=18)
+    parser.add_argument("--as-ready", action="store_true", help="measure while others prepare")
     parser.add_argument("--folder", default="/tmp/burnish_gpu_kernels")
     parser.add_argument("--out", default=os.environ.get("OUT", "out"))
-    asked = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Prepare the cases, measure them one after the other, print the table."""
+    asked = options().parse_args()
     asked.until = time.time() + asked.prepare_s - TO_SAY
     out = Path(asked.out)
     out.mkdir(parents=True, exist_ok=True)
-    children, ready = prepared(asked)
+    children: dict[str, Child] = {}
+    ready: queue.Queue[Child | None] = queue.Queue()
 
     def write() -> list[dict[str, Any]]:
-        results = [child.told() for child in children.values()]
+        results = [child.told() for child in list(children.values())]
         (out / "gpu_kernels.json").write_text(json.dumps(results))
         return results
 
-    write()
-    for case in ready:
-        measured(children[case], asked.measure_s)
+    def measure() -> None:
+        while (child := ready.get()) is not None:
+            measured(child, asked.measure_s)
+            write()
+            print(row(child.told()), flush=True)
+
+    measuring = threading.Thread(target=measure)
+    if asked.as_ready:
+        measuring.start()
+    prepare(asked, children, ready)
+    if not asked.as_ready:
         write()
-        print(row(children[case].told()), flush=True)
+        measuring.start()
+    measuring.join()
     results = write()
     print(HEAD, *map(row, results), "", *baselines(results), sep="\n")
 

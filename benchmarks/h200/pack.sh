@@ -11,6 +11,9 @@
 # Exports are packed from the store STORE (default: out/carried/models), where there is one:
 #     burnish export swin-t --name swin-t --variant dynamo -p fp16 --store out/carried/models
 #
+# RACE=no leaves out what only the race needs, which takes longest to make: the plans that have no
+# job of that name do without.
+#
 # What is there is not made again; `rm -r .carry/ort` and the like make it new. PACK is where wheels
 # and archives are kept between (default: out/pack), MODELS a folder of exports for the race
 # (default: made by benchmarks/compile.py --export). Needs xz, pip, and the network for what is new.
@@ -19,6 +22,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 python=${PYTHON:-.venv/bin/python}
 pack=${PACK:-out/pack}
 most=$((${MOST_MIB:-64} * 1024 * 1024)) # that travel, the tree included
+race=${RACE:-yes}
 mkdir -p "$pack" .carry/kit/wheels .carry/ort .carry/openvino
 
 fetched() { # REQUIREMENT…: wheels for the machine's Python, without what they need
@@ -50,7 +54,7 @@ done
 
 # 2. the models of the CPU race without their weights
 [ ! -s .carry/kit/models.tar.xz ] || mv .carry/kit/models.tar.xz .carry/openvino/
-if [ ! -s .carry/openvino/models.tar.xz ]; then
+if [ "$race" != no ] && [ ! -s .carry/openvino/models.tar.xz ]; then
     [ -n "${MODELS:-}" ] || "$python" benchmarks/compile.py --export
     "$python" benchmarks/weightless.py pack "${MODELS:-out/bench-compile/models}" "$pack/models.tar.xz"
     mv "$pack/models.tar.xz" .carry/openvino/
@@ -75,7 +79,7 @@ if [ ! -s "$pack/ort.tar.xz" ]; then
 fi
 
 # 4. OpenVINO, its CPU alone
-if [ ! -s .carry/openvino/openvino.tar.xz ]; then
+if [ "$race" != no ] && [ ! -s .carry/openvino/openvino.tar.xz ]; then
     [ -n "$(newest "openvino-*.whl")" ] || fetched "$(pinned openvino)"
     rm -rf "$pack/openvino" && mkdir -p "$pack/openvino"
     "$python" -m zipfile -e "$(newest "openvino-*.whl")" "$pack/openvino"

@@ -19,6 +19,7 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -86,13 +87,25 @@ def tf32(folder: Path, _: Path) -> Iterator[str]:
     yield (folder / "verify.txt").read_text()
 
 
+def tests(folder: Path, _: Path) -> Iterator[str]:
+    """Yield how many tests there were, and what is said of those that failed."""
+    for suite in ET.parse(folder / "tests.xml").getroot().iter("testsuite"):
+        names = ("tests", "failures", "errors", "skipped", "time")
+        yield ", ".join(f"{name} {suite.get(name)}" for name in names)
+        for case in suite.iter("testcase"):
+            for kind in ("failure", "error"):
+                for found in case.findall(kind):
+                    yield f"{kind}: {case.get('classname')}::{case.get('name')}\n{found.text}"
+
+
 def unread(folder: Path, _: Path) -> Iterator[str]:
     """Say that a job is of no plan."""
     raise LookupError(f"nothing here reads the job {folder.name}")
 
 
 READERS: dict[str, Callable[[Path, Path], Iterator[str]]] = {
-    "study": study, "table": kernels, "again": kernels,
+    "tests": tests, "node-tests": tests, "study": study,
+    "breadth": kernels, "table": kernels, "again": kernels,
     "unseen": kernels, "ablation": kernels, "tuned": kernels, "race": race,
     "torch": torch, "cuda-graph": cuda_graph, "traffic": traffic, "refused": refused, "tf32": tf32,
 }  # fmt: skip
