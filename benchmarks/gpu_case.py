@@ -305,8 +305,15 @@ class Bench:
         torch.backends.cudnn.benchmark = True
         weights = sum(e.nbytes for e in (*self.module.parameters(), *self.module.buffers()))
         for mode, run in self.theirs.items():
-            self.result["baseline_bytes"][mode] = memory_beside(run) + weights
-            self.timers[mode] = partial(timed, captured(run))
+            try:
+                memory = memory_beside(run) + weights
+                self.timers[mode] = partial(timed, captured(run))
+            except Exception as error:
+                # what a module makes on the host while it runs cannot be captured, for example
+                self.result["failing"][mode] = str(error)[-300:]
+                del self.result["baseline_s"][mode]
+                continue
+            self.result["baseline_bytes"][mode] = memory
 
     def _race(self) -> None:
         rounds = races(self.timers)

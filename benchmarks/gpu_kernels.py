@@ -170,8 +170,9 @@ def row(told: dict[str, Any]) -> str:
     """Return a line of the table."""
     full = told.get("full", {})
     if "speedup" not in told:
-        reason = str(told.get("failed", "not measured")).strip().splitlines()[-1][-160:]
-        return f"| {told['case']} | {reason} |"
+        alone = [f"{told['ms']['full']:.3f} ms alone"] if "full" in told.get("ms", {}) else []
+        reason = str(told.get("failed", "no baseline")).strip().splitlines()[-1][-160:]
+        return f"| {told['case']} | {'; '.join([*alone, reason])} |"
     ms, (ratio, low, high) = told["ms"], told["speedup"]
     ablation = " / ".join(f"{ms[n]:.3f}" for n in PLANS if n in ms)
     error = told.get("tuned", full)["error"]

@@ -51,12 +51,16 @@ ONLINE: tuple[tuple[int, int, int, int], ...] = (
     (128, 64, 4, 3),
     (128, 64, 8, 3),
     (64, 64, 4, 3),
-    (64, 128, 4, 2),
+    (64, 128, 4, 3),
+    (32, 128, 4, 3),
     (32, 64, 4, 3),
+    (16, 128, 4, 3),
     (16, 64, 4, 3),
 )
 """Rows, terms of a step, warps and steps in flight of averages by softmax: of equal ones the first
 is faster (105 against 137 us with eight warps, 512 keys)."""
+IN_FLIGHT = 128 * 64
+"""Elements of a step's block up to which three of them are in flight."""
 SHORT: tuple[ProductBlock, ...] = ((64, 64, 128, 4, 3), (64, 32, 128, 4, 4), (32, 32, 128, 4, 4))
 """Blocks that take many terms at a step."""
 UNEVEN: tuple[ProductBlock, ...] = ((128, 128, 32, 8, 4), (128, 64, 32, 4, 4))
@@ -342,9 +346,10 @@ def _online(shape: Form, ops: Sequence[TileOp], widest: int) -> Iterator[Product
         or max((t for t in terms if t in rows), default=0) <= SHORT_ROW
     ):
         return
-    for m, k, warps, stages in ONLINE:
-        yield m, widest, k, warps, stages
     long = max(t for t in terms if t in rows)
+    for m, k, warps, stages in ONLINE:
+        if k < long or m >= 64:
+            yield m, widest, k, warps, stages if k * widest <= IN_FLIGHT else 2
     if WHOLE_TERMS < long <= LONG_ROW and math.prod(shape.counts) <= 64 * 64 * FEW:
         yield LEAST, widest, LONG_ROW, 4, 1
 

@@ -95,6 +95,26 @@ def scattered(offset: Index, guards: Iterable[Guard], dims: Iterable[Axis]) -> b
     return True
 
 
+def narrow(offset: Index, bits: int, dims: Iterable[Axis]) -> bool:
+    """Say whether no four bytes of what lanes load lie side by side, where one load could begin.
+
+    Triton fetches nothing ahead of a loop's turn that is loaded in fewer.
+    """
+    together = 32 // bits
+    if together <= 1 or not dims:
+        return False
+    if offset.constant % together:
+        return True
+    odd = [term for term in offset.terms if term[1] % together]
+    return (
+        not any(
+            factor == 1 and any(_runs(Index(((atom, 1),)), axis) for axis in dims)
+            for atom, factor in odd
+        )
+        or len(odd) > 1
+    )
+
+
 def _runs(index: Index, axis: Axis) -> bool:
     match index:
         case Index(((Axis() as own, 1),), _):

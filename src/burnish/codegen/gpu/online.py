@@ -4,13 +4,18 @@ A block's weights are taken relative to the largest score so far. When a larger 
 is summed already shrinks by the same factor; the last step divides by the sum of all weights.
 
     sum_k exp(s_k - top) v_k / sum_k exp(s_k - top)
+
+Powers are those of two, of which a card has an instruction: what scores are multiplied with, and
+the logarithm of e, are one factor, and taking the largest away is part of the multiplication.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from burnish.codegen.gpu import spelling
+from burnish.codegen.gpu.ahead_of_turns import run_ahead
 from burnish.codegen.gpu.operands import ProductOperands, narrow
 from burnish.codegen.gpu.products import (
     ProductLoop,
@@ -24,7 +29,7 @@ from burnish.codegen.gpu.products import (
 )
 from burnish.codegen.gpu.values import Point, Value
 from burnish.codegen.gpu.writer import KernelWriter
-from burnish.tile.expr import Argument, Call, Expr
+from burnish.tile.expr import Argument, Call, Constant, Expr
 from burnish.tile.graph import Read, TileOp, arguments_of
 from burnish.tile.index import Axis, Index, at, substitute
 
@@ -176,8 +181,9 @@ def averaged(writer: KernelWriter, point: Point, sides: ProductOperands, row: So
         writer.line(f"{top} = tl.full({rows}, {_LOWEST}, tl.float32)")
         writer.line(f"{below} = tl.zeros({rows}, dtype=tl.float32)")
         writer.tally.multiplied_sums += writer.multiplying or writer.beside
-        with counted(writer, loop):
+        with counted(writer, loop) as step:
             _step(writer, loop, sides, row, (total, top, below))
+            run_ahead(writer, loop, step)
         writer.line(f"{total} = {total} / {below}")
     return Value(total, point.op.body.dtype, frozenset(point.frame), depends)
 
@@ -192,13 +198,15 @@ def _step(
     """Write one block of a row: its largest score, its weights, and what they are worth."""
     total, top, below = names
     before = writer.tally.loads
-    score = _scores(writer, loop, sides, row)
+    scores, factor = _factor(row.scores)
+    score = _scores(writer, loop, sides, replace(row, scores=scores))
     most, base, part, fade = (writer.fresh(stem) for stem in ("most", "base", "part", "fade"))
-    writer.line(f"{most} = tl.maximum({top}, tl.max({score}, axis=1, keep_dims=True))")
+    largest = f"tl.max({score}, axis=1, keep_dims=True) * {factor!r}"
+    writer.line(f"{most} = tl.maximum({top}, {largest})")
     # a row may begin with blocks that are masked altogether
     writer.line(f"{base} = tl.where({most} == {_LOWEST}, 0.0, {most})")
-    writer.line(f"{part} = tl.exp({score} - {base})")
-    writer.line(f"{fade} = tl.exp({top} - {base})")
+    writer.line(f"{part} = tl.exp2({score} * {factor!r} - {base})")
+    writer.line(f"{fade} = tl.exp2({top} - {base})")
     writer.line(f"{below} = {below} * {fade} + tl.sum({part}, axis=1, keep_dims=True)")
     values = operand_text(writer, loop, sides.right, (loop.k, sides.columns), sides.dtype)
     left = spelling.casted(part, "f32", sides.dtype)
@@ -206,6 +214,19 @@ def _step(
     writer.line(f"{total} = {text}")
     writer.line(f"{top} = {most}")
     _tell(writer, loop, sides, writer.tally.loads - before)
+
+
+def _factor(scores: Expr) -> tuple[Expr, float]:
+    """Return scores without what they are multiplied with, and that times the logarithm of e.
+
+    A factor below 0 stays with them: of what it is multiplied with, another one is the largest.
+    """
+    match scores:
+        case Call("multiply", (inner, Constant(factor, _)), "f32") if (
+            inner.dtype == "f32" and 0 < float(factor) < math.inf
+        ):
+            return inner, float(factor) * math.log2(math.e)
+    return scores, math.log2(math.e)
 
 
 def _scores(
@@ -234,8 +255,9 @@ def _tell(writer: KernelWriter, loop: ProductLoop, sides: ProductOperands, loads
     )
     trips = writer.scopes[-1].trips
     tally = writer.tally
-    for function, times in (("exp", 1), ("maximum", 2), ("add", 2)):
+    for function, times in (("exp2", 1), ("maximum", 1), ("add", 2)):
         tally.work(function, rows * depth, trips * times)
     tally.work("multiply", rows * columns, trips)
+    tally.averaged.append((rows, depth, trips))
     tally.held = max(tally.held, rows * columns + rows * depth)
     tally.product(sides.dtype, (rows, columns, depth), trips, ahead=False, loads=min(loads, 2))

@@ -81,6 +81,12 @@ for one; it falls with the root of their number, as others compute while one wai
 EXPOSED = 0.21
 """Of the shorter of latency and all else, for one program of a multiprocessor; it falls with their
 number."""
+ROWS_OF_WARP = 16
+"""Of a block of scores: where there are more warps than rows for them, several share a row, and
+its largest, its sum and its weights cross from one to the other."""
+CROSSED_S, CROSSED = 0.3e-6, 11.0
+"""What that adds to a turn, and to each weight in operations (4,096 keys, rows of 32: 92 us with
+four warps, 62 with two; 64: 105 with eight, 52 with four; 512 keys: 8.9 and 6.4, an H200)."""
 NEAR = 0.5
 """Of the second cache: what is less was written by the kernel before, and is read from there."""
 OWN_REGISTERS = 40
@@ -121,7 +127,8 @@ def price(
     products = sum(
         flops / _product_rate(hw, dtype, precision) for dtype, flops in tally.product_flops.items()
     )
-    lanes = tally.lane_operations / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
+    crossed, crossed_s = _crossed(tally, written.launch.warps)
+    lanes = (tally.lane_operations + crossed) / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
     loaded = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
     l2 = loaded / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
     product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, l2))
@@ -129,7 +136,7 @@ def price(
     far = _far_bytes(written, types, moved, hw)
     memory_s = far / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
     waves = math.ceil(programs / (hw.compute_units * resident))
-    latency_s = waves * _latency_s(tally)
+    latency_s = waves * (_latency_s(tally) + crossed_s)
     launch_s = hw.launch_overhead_s + (EARLY_RAMP_S if written.launch.early else RAMP_S)
     rounds = max(programs / hw.compute_units, 1.0)
     apart = 1 / resident if tally.flying else 0.0
@@ -153,6 +160,13 @@ def _latency_s(tally: Tally) -> float:
     turned = max(tally.turns - tally.steps - tally.waits - tally.ahead, 0) * TURN_S
     turned += tally.ahead * AHEAD_S
     return WAIT_S + chained + turned
+
+
+def _crossed(tally: Tally, warps: int) -> tuple[float, float]:
+    """Return the operations, and the seconds, that warps take which share rows of scores."""
+    shared = [each for each in tally.averaged if each[0] < ROWS_OF_WARP * warps]
+    operations = sum(rows * depth * turns for rows, depth, turns in shared) * CROSSED
+    return operations, sum(turns for _, _, turns in shared) * CROSSED_S
 
 
 def _uneven(written: Written, hw: HardwareSpec, resident: int) -> float:

@@ -119,8 +119,11 @@ def _counted_before(writer: KernelWriter, point: Point, block: int, extent: int)
 
 
 @contextmanager
-def counted(writer: KernelWriter, loop: ProductLoop) -> Iterator[None]:
-    """Write a loop whose body multiplies a block of terms; of a single one, only its indices."""
+def counted(writer: KernelWriter, loop: ProductLoop) -> Iterator[str]:
+    """Write a loop whose body multiplies a block of terms; of a single one, only its indices.
+
+    The name of what counts its steps is yielded, empty where there is no loop.
+    """
     block = writer.blocks[loop.k]
     if loop.steps == 1:
         if not writer.knows(loop.k):
@@ -128,7 +131,7 @@ def counted(writer: KernelWriter, loop: ProductLoop) -> Iterator[None]:
             writer.whole_terms += () if loop.scalars else (loop.k,)
         for axis in loop.scalars:
             writer.count(writer.blocks[axis])
-        yield
+        yield ""
         return
     if writer.scopes[-1].trips > 1:
         writer.tally.nested += writer.scopes[-1].trips * loop.steps
@@ -136,7 +139,7 @@ def counted(writer: KernelWriter, loop: ProductLoop) -> Iterator[None]:
     head = f"for {step} in range({loop.steps}):"
     with writer.loop(head, (loop.k, *loop.scalars), loop.steps):
         _count(writer, step, loop, block)
-        yield
+        yield step
 
 
 def _count(writer: KernelWriter, step: str, loop: ProductLoop, block: AxisBlock) -> None:

@@ -9,7 +9,7 @@ from burnish.tile.functions import FUNCTIONS
 
 STEP, LONG_STEP = 64, 1.5
 """Terms of a step, and what one with more of them counts as."""
-WEIGHTS = {"gelu": FUNCTIONS["erf"].weight, "silu": FUNCTIONS["sigmoid"].weight}
+WEIGHTS = {"gelu": FUNCTIONS["erf"].weight, "silu": FUNCTIONS["sigmoid"].weight, "exp2": 6.0}
 """Of functions that only a GPU has as one."""
 SCATTERED = 12.0
 """Operations that the load of a single element costs."""
@@ -56,6 +56,8 @@ class Tally:
     """Loops over products whose sums another product multiplies, and products at its right side."""
     turns: int = 0
     """Turns of all loops."""
+    averaged: list[tuple[int, int, int]] = field(default_factory=list)
+    """Averages by softmax, block by block: rows and terms of a block, and turns."""
 
     def load(
         self,

@@ -14,10 +14,11 @@ from contextlib import contextmanager
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
-from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, scattered
+from burnish.codegen.gpu.guards import bound_guards, bounded, implied, narrow, ranges, scattered
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.values import Point, Scope, Value
+from burnish.core.tensors import BITS
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
     Accumulated,
@@ -63,6 +64,7 @@ class KernelWriter:
         """Names of what is loaded, and whether it is zero outside of its tensor."""
         self.guarded: dict[str, tuple[Guard, ...]] = {}
         """Conditions without which what is loaded is zero, by the names of these."""
+        self.narrow: dict[str, int] = {}  # elements of what is loaded in fewer than four bytes each
         self.helpers: set[str] = set()
         self.constants: frozenset[str] = frozenset()  # tensors that no kernel writes
         self.constant_loads, self.late_loads = list[tuple[str, Index]](), list[tuple[str, Index]]()
@@ -233,6 +235,8 @@ class KernelWriter:
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
+            if kind.dtype == "bool" or narrow(offset, BITS[kind.dtype], dims):
+                self.narrow[found.text] = self.elements(dims)
             if read.otherwise == 0:
                 self.guarded[found.text] = tuple(guards)
             return found
