@@ -304,12 +304,14 @@ class Bench:
 
         torch.backends.cudnn.benchmark = True
         weights = sum(e.nbytes for e in (*self.module.parameters(), *self.module.buffers()))
-        for mode, run in self.theirs.items():
+        # eager last: it is the one that may not be captured, and leaves its stream behind then
+        for mode, run in reversed(self.theirs.items()):
             try:
                 memory = memory_beside(run) + weights
                 self.timers[mode] = partial(timed, captured(run))
             except Exception as error:
                 # what a module makes on the host while it runs cannot be captured, for example
+                torch.cuda.set_stream(torch.cuda.default_stream())
                 self.result["failing"][mode] = str(error)[-300:]
                 del self.result["baseline_s"][mode]
                 continue
