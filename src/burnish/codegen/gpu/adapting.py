@@ -5,6 +5,7 @@ from __future__ import annotations
 from burnish.codegen.gpu.alike import side_by_side
 from burnish.codegen.gpu.chains import reordered
 from burnish.codegen.gpu.folding import folded
+from burnish.codegen.gpu.framed import framed
 from burnish.codegen.gpu.grouped import by_groups
 from burnish.codegen.gpu.handover import handed_over
 from burnish.codegen.gpu.merge import merged
@@ -16,6 +17,7 @@ from burnish.tile.graph import TileGraph
 from burnish.tile.simplify import Fusion, simplify
 
 STEPS = (
+    framed,
     folded,
     by_groups,
     merged,
