@@ -7,9 +7,10 @@ is read side by side lies side by side, whatever the order of a tensor's own dim
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from burnish.codegen.gpu.convolving import Convolution, convolution, has_taps, taps_first
-from burnish.tile.graph import Read, TileGraph, TileOp
+from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
 from burnish.tile.index import Axis, Div, Index, Mod, axes_of
 from burnish.tile.vectors import is_sum_of_products
 
@@ -271,8 +272,27 @@ def _computed_weights(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str
 
 
 def _with_runs(found: Convolution, shape: Sequence[int]) -> Order:
-    """Return how weights lie, with the dimension of channels innermost that makes whole runs."""
+    """Return how computed weights lie: what is summed innermost, if that makes whole runs.
+
+    What modulates weights divides them by norms over their inputs and taps, row by row.
+    """
     *taps, outer, inner = found.order
-    if shape[inner] % RUN and not shape[outer] % RUN:
+    summed = shape[found.inputs] % RUN == 0 or shape[found.outputs] % RUN != 0
+    if (inner == found.inputs) != summed:
         outer, inner = inner, outer
     return (*taps, outer, inner)
+
+
+def sums_in_order(graph: TileGraph) -> TileGraph:
+    """Return the graph with terms counted as they lie, where tensors have orders of their own."""
+    orders = orders_of(graph)
+    ops = []
+    for op in graph.ops:
+        inside = (op.reads[position] for position in arguments_of(op.body))
+        found = next((read for read in inside if read.tensor in orders), None)
+        if len(op.reduced) > 1 and found is not None and not is_sum_of_products(op):
+            places = _axis_places(found, orders[found.tensor]) or {}
+            ranked = sorted(op.reduced, key=lambda axis: places.get(axis, FIRST))
+            op = replace(op, reduced=tuple(ranked))
+        ops.append(op)
+    return replace(graph, ops=tuple(ops))

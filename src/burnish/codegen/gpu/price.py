@@ -41,6 +41,12 @@ LOOPED_S = 0.9e-6
 (seven such products took 14.4 us in six turns, and 4.7 where all were spelled out)."""
 WAITED_S = 0.5e-6
 """More for each further load of such a step, as the nine taps of a window."""
+GATHERED_S = 0.3e-9
+"""What a program waits for each element that an operand of a product loads by itself (0.21 to 0.40
+in nine kernels of few programs, an H200; programs beside each other wait together)."""
+PLACED_S = 0.4e-6
+"""More for a step of a product's loop that loads places first, and then what lies there (0.4 to
+0.9: images that a convolution frames by reflection)."""
 NESTED_S = 6e-6
 """More, where a loop over products lies in another: nothing runs ahead (one such kernel took 189
 instead of 14 us)."""
@@ -149,6 +155,7 @@ def _latency_s(tally: Tally) -> float:
     """Return how long one program takes whose work takes no time: it waits for its loads."""
     chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
     chained += tally.waited * WAITED_S
+    chained += tally.gathered * GATHERED_S + tally.placed * PLACED_S
     chained += LOOPED_S * max(min(tally.turns - tally.steps - tally.ahead, tally.waits), 0)
     turned = max(tally.turns - tally.steps - tally.waits - tally.ahead, 0) * TURN_S
     turned += tally.ahead * AHEAD_S

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
-from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, scattered
+from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, run_of, scattered
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.values import Point, Scope, Value
@@ -30,7 +30,7 @@ from burnish.tile.expr import (
     Inside,
 )
 from burnish.tile.graph import Read, TensorType, TileOp
-from burnish.tile.index import Axis, Fetch, Index, axes_of, flatten, substitute
+from burnish.tile.index import Axis, Fetch, Index, axes_of, fetches_of, flatten, substitute
 
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
@@ -231,6 +231,9 @@ class KernelWriter:
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
+            if self.multiplying and len(dims) > 1:
+                single = kind.dtype in spelling.HALVES and run_of(offset, guards, dims) == 1
+                self.tally.operand(*moved, single=single, placed=bool(fetches_of(offset)))
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             if read.otherwise == 0:
