@@ -26,7 +26,7 @@ pytestmark = pytest.mark.torch
 
 SHAPES: Mapping[str, tuple[int, ...]] = {
     "w": (16, 16, 3, 3), "b": (16,), "first": (16, 4, 3, 3), "last": (3, 16, 3, 3),
-    "up": (16, 16, 3, 3), "ones": (4,), "gain": (16, 1, 1), "styles": (8, 16), "wider": (24, 16, 3, 3),
+    "up": (16, 16, 3, 3), "ones": (4,), "gain": (16, 1, 1), "styles": (8, 16),
 }  # fmt: skip
 WHOLE = {
     "frame": [0, 0, 1, 1, 0, 0, 1, 1], "groups": [1, 4, 384], "image": [1, 16, 8, 12],
@@ -86,9 +86,7 @@ def require_same(text: str, folder: Path) -> tuple[TileGraph, dict[str, Order]]:
 
 
 @pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
-def test_frames_of_an_images_own_elements_lie_as_what_they_frame(
-    mode: str, tmp_path: Path
-) -> None:
+def test_frames_of_an_images_own_elements_lie_as_what_they_frame(mode: str, tmp_path: Path) -> None:
     graph, orders = require_same(FRAMED.format(mode=mode), tmp_path)
     images = {op.output for op in graph.ops} - set(graph.outputs)
     assert {orders[name] for name in images} == {(0, 2, 3, 1)}

@@ -10,6 +10,7 @@ from burnish.codegen.gpu.grouped import by_groups
 from burnish.codegen.gpu.handover import handed_over
 from burnish.codegen.gpu.layout import sums_in_order
 from burnish.codegen.gpu.merge import merged
+from burnish.codegen.gpu.mirrored import counted_places
 from burnish.codegen.gpu.moments import moments_in_parts
 from burnish.codegen.gpu.narrowing import narrowed
 from burnish.codegen.gpu.runs import in_runs
@@ -18,6 +19,7 @@ from burnish.tile.graph import TileGraph
 from burnish.tile.simplify import Fusion, simplify
 
 STEPS = (
+    counted_places,
     framed,
     folded,
     by_groups,

@@ -101,19 +101,27 @@ def run_of(offset: Index, guards: Iterable[Guard], dims: Iterable[Axis]) -> int:
     Their elements lie side by side, each run of them begins at a multiple of its length in memory,
     and conditions hold for all of it or for none.
     """
-    conditions = [guard.index for guard in guards]
-    length = RUN
+    conditions, length = tuple(guards), RUN
     while length > 1 and not any(_in_runs(offset, conditions, axis, length) for axis in dims):
         length //= 2
     return length
 
 
-def _in_runs(offset: Index, conditions: Iterable[Index], axis: Axis, length: int) -> bool:
+def _in_runs(offset: Index, conditions: Iterable[Guard], axis: Axis, length: int) -> bool:
     along = [_walks(atom, axis, length) for atom, factor in offset.terms if factor == 1]
     rest = [(a, f) for a, f in offset.terms if f != 1 or not _walks(a, axis, length)]
     aligned = not any(factor % length for _, factor in rest) and not offset.constant % length
     steady = all(_stays(Index(((atom, 1),)), axis, length) for atom, _ in rest)
-    return any(along) and aligned and steady and all(_stays(c, axis, length) for c in conditions)
+    return any(along) and aligned and steady and all(_together(c, axis, length) for c in conditions)
+
+
+def _together(guard: Guard, axis: Axis, length: int) -> bool:
+    """Say whether a condition holds for all of so many neighbours along an axis, or for none."""
+    ends = (guard.index.constant - end for end in (guard.low, guard.high))
+    return _stays(guard.index, axis, length) or (
+        all(_divides(term, axis, length) for term in guard.index.terms)
+        and not any(end % length for end in ends)
+    )
 
 
 def _walks(atom: Atom, axis: Axis, length: int) -> bool:
@@ -170,6 +178,4 @@ def _changes(index: Index, axis: Axis) -> bool:
 def _divides(term: tuple[Atom, int], axis: Axis, length: int) -> bool:
     """Say whether what is divided counts with an axis, or is the same for runs of its steps."""
     atom, factor = term
-    return term == (axis, 1) or (
-        factor % length == 0 and axis not in axes_of(Index(((atom, 1),)))
-    )
+    return term == (axis, 1) or (factor % length == 0 and axis not in axes_of(Index(((atom, 1),))))

@@ -65,29 +65,28 @@ def _spread(graph: TileGraph, outside: set[str]) -> dict[str, Order]:
                 orders[op.output] = order
             else:
                 _follow_back(op, op.reads[0], graph, order, orders, outside)
-    changed = bool(orders)
-    while changed:
-        before = len(orders)
-        for op in graph.ops:
-            for read in op.reads:
-                if read.tensor not in graph.constants:
-                    _follow(op, read, graph, orders, outside)
-        changed = len(orders) > before
+    # what readers want goes ahead of what only follows from how a dimension is cut
+    for parts in (False, True):
+        changed = bool(orders)
+        while changed:
+            before = len(orders)
+            for op in graph.ops:
+                for read in op.reads:
+                    if op.output in orders:
+                        _follow_back(op, read, graph, orders[op.output], orders, outside)
+                    elif read.tensor in orders and op.output not in outside:
+                        _follow(op, read, orders, parts=parts and not op.reduced)
+            changed = len(orders) > before
     return orders
 
 
-def _follow(
-    op: TileOp, read: Read, graph: TileGraph, orders: dict[str, Order], outside: set[str]
-) -> None:
-    """Give what is read the order of what is written, or the other way round."""
-    if op.output in orders:
-        _follow_back(op, read, graph, orders[op.output], orders, outside)
-    elif read.tensor in orders and op.output not in outside:
-        known = _axis_places(read, orders[read.tensor])
-        if known is not None:
-            order = _ordered([known.get(axis, FIRST) for axis in op.spatial], op.shape)
-            if order is not None and _worth(graph, op.output):
-                orders[op.output] = order
+def _follow(op: TileOp, read: Read, orders: dict[str, Order], *, parts: bool) -> None:
+    """Give what is written the order of what is read, if its axes tell one."""
+    known = _axis_places(read, orders[read.tensor], parts=parts)
+    if known is not None:
+        order = _ordered([known.get(axis, FIRST) for axis in op.spatial], op.shape)
+        if order is not None and _worth(order, op.shape):
+            orders[op.output] = order
 
 
 def _follow_back(
@@ -101,8 +100,11 @@ def _follow_back(
     """Give what is read the order of what is written, if it has none."""
     if read.tensor in orders or read.tensor in outside or read.tensor in graph.constants:
         return
+    innermost = next((axis for d in reversed(written) if (axis := op.spatial[d]).extent > 1), None)
+    if not op.reduced and not any(innermost in axes_of(index) for index in read.index):
+        return
     order = _read_order(op, read, written, convolution(graph, op))
-    if order is not None and _worth(graph, read.tensor):
+    if order is not None and _worth(order, graph.tensors[read.tensor].shape):
         orders[read.tensor] = order
 
 
@@ -120,8 +122,14 @@ def _read_order(
     return _ordered([_place(index, places, set(op.spatial)) for index in read.index])
 
 
-def _worth(graph: TileGraph, name: str) -> bool:
-    return sum(extent > 1 for extent in graph.tensors[name].shape) > 1
+def _worth(order: Order, shape: Sequence[int]) -> bool:
+    """Say whether an order that came through a read is worth having.
+
+    It is if other elements lie side by side then: rows in another order are no better, and no
+    matrix for who multiplies them.
+    """
+    long = [dim for dim in order if shape[dim] > 1]
+    return len(long) > 1 and (long == sorted(long) or long[-1] != max(long))
 
 
 def _place(index: Index, places: Mapping[Axis, int], spatial: set[Axis]) -> Place | None:
@@ -146,7 +154,7 @@ def _place(index: Index, places: Mapping[Axis, int], spatial: set[Axis]) -> Plac
 
 def _grain(index: Index) -> int:
     """Return how many steps of an axis an index waits for until it changes, at least."""
-    grains = [1]
+    grains = []
     for atom, _ in index.terms:
         match atom:
             case Div(of, by):
@@ -155,21 +163,22 @@ def _grain(index: Index) -> int:
                 grains.append(_grain(of))
             case _:
                 return 1
-    return min(grains[1:], default=1)
+    return min(grains, default=1)
 
 
-def _axis_places(read: Read, order: Order) -> dict[Axis, Place] | None:
+def _axis_places(read: Read, order: Order, *, parts: bool = True) -> dict[Axis, Place] | None:
     """Return where the axes of an output lie in what is read; None: it is read otherwise.
 
     An axis that makes several dimensions lies where the outermost of them does; of several axes
-    that make one dimension, that with the larger steps lies outside.
+    that make one dimension, that with the larger steps lies outside. Without `parts`, each axis
+    must have a dimension of its own.
     """
     found: dict[Axis, Place] = {}
     for place, dim in enumerate(order):
         for rank, (atom, _) in enumerate(read.index[dim].terms):
             # terms are sorted, the largest steps first
             axes = axes_of(Index(((atom, 1),)))
-            if len(axes) > 1:
+            if len(axes) > 1 or (not parts and (rank or axes & set(found))):
                 return None
             for axis in axes:
                 found.setdefault(axis, (place, rank))
@@ -206,7 +215,7 @@ def _moved_constants(
             if name in graph.constants and name not in outside and len(readers[name]) == 1:
                 assert written is not None
                 order = _read_order(op, read, written, None)
-                if order is not None and _worth(graph, name):
+                if order is not None and _worth(order, graph.tensors[name].shape):
                     yield name, order
 
 

@@ -185,6 +185,9 @@ def ready_sides(writer: KernelWriter, loop: ProductLoop, sides: ProductOperands)
             (sides.right, (loop.k, sides.columns)),
         )
     )
+    for text in (left, right):
+        single, placed = writer.apart.pop(text, ((0, 0), False))
+        writer.tally.operand(single, writer.scopes[-1].trips, placed=placed)
     plain = left in writer.loaded and right in writer.loaded
     return Ready(left, right, writer.tally.loads - before, plain)
 

@@ -79,13 +79,14 @@ class Tally:
         self.lane_operations += (SCATTERED if alone else 0.5) * elements * trips
         self.looped_bytes += each if trips > 1 else 0.0
 
-    def operand(self, elements: int, trips: int, *, single: bool, placed: bool) -> None:
-        """Count what a product needs a load for beside what any load costs.
+    def operand(self, single: tuple[int, int], trips: int, *, placed: bool) -> None:
+        """Count what it costs more that an operand is loaded one by one, or from loaded places.
 
-        `single`: neighbouring lanes do not make four bytes, so that nothing is copied on its way
-        and each element takes an instruction. `placed`: where it lies is loaded first.
+        `single`: elements and turns where neighbouring lanes do not make four bytes, so that each
+        takes an instruction, and nothing is copied while others are multiplied.
         """
-        self.gathered += elements * trips if single else 0
+        elements, turns = single
+        self.gathered += elements * turns
         self.placed += trips if placed and trips > 1 else 0
 
     def store(self, tensor: str, dtype: str, elements: int) -> None:

@@ -61,6 +61,8 @@ class KernelWriter:
         self.pointers: dict[str, str] = {}
         self.loaded: dict[str, bool] = {}
         """Names of what is loaded, and whether it is zero outside of its tensor."""
+        self.apart: dict[str, tuple[tuple[int, int], bool]] = {}
+        """Elements and turns of what is loaded one by one, and whether its place is loaded."""
         self.guarded: dict[str, tuple[Guard, ...]] = {}
         """Conditions without which what is loaded is zero, by the names of these."""
         self.helpers: set[str] = set()
@@ -231,11 +233,10 @@ class KernelWriter:
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
-            if self.multiplying and len(dims) > 1:
-                single = kind.dtype in spelling.HALVES and run_of(offset, guards, dims) == 1
-                self.tally.operand(*moved, single=single, placed=bool(fetches_of(offset)))
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
+            single = kind.dtype in spelling.HALVES and run_of(offset, guards, dims) == 1
+            self.apart[found.text] = moved if single else (0, 0), bool(fetches_of(offset))
             if read.otherwise == 0:
                 self.guarded[found.text] = tuple(guards)
             return found
