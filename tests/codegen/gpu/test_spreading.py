@@ -30,7 +30,8 @@ SHAPES: Mapping[str, tuple[int, ...]] = {
 }  # fmt: skip
 WHOLE = {
     "frame": [0, 0, 1, 1, 0, 0, 1, 1], "groups": [1, 4, 384], "image": [1, 16, 8, 12],
-    "row": [1, 1, 16, 1, 1], "taps": [2, 3, 4], "kernel": [16, 16, 3, 3],
+    "row": [1, 1, 16, 1, 1], "rows": [2, 1, 16, 1, 1], "kernels": [32, 16, 3, 3],
+    "beside": [1, 32, 8, 12], "apart": [2, 16, 8, 12], "taps": [2, 3, 4], "kernel": [16, 16, 3, 3],
 }  # fmt: skip
 
 FRAMED = """framed (float16[1,4,8,12] x) => (float16[1,3,8,12] y)
@@ -51,6 +52,13 @@ STYLED = """styled (float16[1,8] z, float16[1,4,8,12] x) => (float16[1,3,8,12] y
       m = Mul(w, f) o = Mul(m, m) q = ReduceSum<keepdims=1>(o, taps) l = Sqrt(q)
       v = Div(m, l) k = Reshape(v, kernel)
       d = Conv<pads=[1,1,1,1]>(c, k) r = Relu(d) y = Conv<pads=[1,1,1,1]>(r, last) }"""
+
+STYLED_EACH = """styled_each (float16[2,8] z, float16[2,4,8,12] x) => (float16[2,3,8,12] y)
+    { c = Conv<pads=[1,1,1,1]>(x, first, b) t = MatMul(z, styles) f = Reshape(t, rows)
+      m = Mul(w, f) o = Mul(m, m) q = ReduceSum<keepdims=1>(o, taps) l = Sqrt(q)
+      v = Div(m, l) k = Reshape(v, kernels) g = Reshape(c, beside)
+      d = Conv<pads=[1,1,1,1], group=2>(g, k) h = Reshape(d, apart) r = Relu(h)
+      y = Conv<pads=[1,1,1,1]>(r, last) }"""
 
 
 def model_of(text: str, folder: Path) -> Path:
@@ -126,3 +134,9 @@ def test_weights_that_are_computed_have_taps_outermost(tmp_path: Path) -> None:
     assert orders[convolution.output] == (0, 2, 3, 1)
     norms = [op for op in graph.ops if op.combine and not is_sum_of_products(op)]
     assert [[axis.extent for axis in op.reduced] for op in norms] == [[3, 3, 16]]
+
+
+def test_weights_of_each_image_have_taps_outermost_behind_the_images(tmp_path: Path) -> None:
+    graph, orders = require_same(STYLED_EACH, tmp_path)
+    weight = next(op for op in graph.ops if op.shape == (2, 16, 16, 3, 3))
+    assert orders[weight.output] == (0, 3, 4, 1, 2)

@@ -42,11 +42,12 @@ LOOPED_S = 0.9e-6
 WAITED_S = 0.5e-6
 """More for each further load of such a step, as the nine taps of a window."""
 GATHERED_S = 0.3e-9
-"""What a program waits for each element that an operand of a product loads by itself (0.21 to 0.40
-in nine kernels of few programs, an H200; programs beside each other wait together)."""
+"""What a program waits for each element that an operand of a product loads by itself; programs
+beside each other wait together. Of 24 such kernels (an H200) the median of |log(measured / price)|
+is 0.24 with it, and 0.79 without."""
 PLACED_S = 0.4e-6
-"""More for a step of a product's loop that loads places first, and then what lies there (0.4 to
-0.9: images that a convolution frames by reflection)."""
+"""More for a step of a product's loop that loads places first, and then what lies there: images
+that a convolution frames by reflection (26.2, 14.7 and 12.3 us, and 26.7, 14.3 and 8.9 so)."""
 NESTED_S = 6e-6
 """More, where a loop over products lies in another: nothing runs ahead (one such kernel took 189
 instead of 14 us)."""
