@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.codegen.gpu.guards import narrow
+from burnish.codegen.gpu.guards import run_of
+from burnish.codegen.gpu.writer import LEAST_BITS
 from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
 from burnish.tile.index import Axis, Index
@@ -78,14 +79,14 @@ def test_weights_are_what_the_judge_gives_whatever_scores_are_multiplied_with(
     bits=st.sampled_from([8, 16, 32]), factor=st.integers(0, 9), constant=st.integers(0, 9),
     step=st.sampled_from([0, 1, 2]),
 )  # fmt: skip
-def test_four_bytes_lie_side_by_side_wherever_a_load_may_begin(
+def test_runs_are_as_long_as_lie_side_by_side_wherever_one_may_begin(
     bits: int, factor: int, constant: int, step: int
 ) -> None:
     row, lane = Axis("m", 8), Axis("k", 16)
     terms = tuple((axis, by) for axis, by in ((row, factor), (lane, step)) if by)
-    offset = Index(terms, constant)
     together = 32 // bits
     starts = [m * factor + k * step + constant for m in range(8) for k in range(0, 16, together)]
     whole_loads = together == 1 or (step == 1 and all(start % together == 0 for start in starts))
     if factor != 1:  # rows that lie one element apart are lanes, too
-        assert narrow(offset, bits, frozenset({row, lane})) != whole_loads
+        run = run_of(Index(terms, constant), (), frozenset({row, lane}))
+        assert (run * bits >= LEAST_BITS) == whole_loads

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from burnish.tile.expr import Guard
 from burnish.tile.graph import Read
-from burnish.tile.index import Axis, Div, Index, Mod, axes_of, bounds, fetches_of, substitute
+from burnish.tile.index import Atom, Axis, Div, Index, Mod, axes_of, bounds, fetches_of, substitute
 
 Bind = Mapping[Axis, Index]
 """What the axes of a nest are, over the blocks of the kernel."""
@@ -95,24 +95,60 @@ def scattered(offset: Index, guards: Iterable[Guard], dims: Iterable[Axis]) -> b
     return True
 
 
-def narrow(offset: Index, bits: int, dims: Iterable[Axis]) -> bool:
-    """Say whether no four bytes of what lanes load lie side by side, where one load could begin.
+def run_of(offset: Index, guards: Iterable[Guard], dims: Iterable[Axis]) -> int:
+    """Return how many neighbouring lanes one instruction loads: a power of two, up to `RUN`.
 
-    Triton fetches nothing ahead of a loop's turn that is loaded in fewer.
+    Their elements lie side by side, each run of them begins at a multiple of its length in memory,
+    and conditions hold for all of it or for none.
     """
-    together = 32 // bits
-    if together <= 1 or not dims:
-        return False
-    if offset.constant % together:
-        return True
-    odd = [term for term in offset.terms if term[1] % together]
-    return (
-        not any(
-            factor == 1 and any(_runs(Index(((atom, 1),)), axis) for axis in dims)
-            for atom, factor in odd
-        )
-        or len(odd) > 1
+    conditions, length = tuple(guards), RUN
+    while length > 1 and not any(_in_runs(offset, conditions, axis, length) for axis in dims):
+        length //= 2
+    return length
+
+
+def _in_runs(offset: Index, conditions: Iterable[Guard], axis: Axis, length: int) -> bool:
+    along = [_walks(atom, axis, length) for atom, factor in offset.terms if factor == 1]
+    rest = [(a, f) for a, f in offset.terms if f != 1 or not _walks(a, axis, length)]
+    aligned = not any(factor % length for _, factor in rest) and not offset.constant % length
+    steady = all(_stays(Index(((atom, 1),)), axis, length) for atom, _ in rest)
+    return any(along) and aligned and steady and all(_together(c, axis, length) for c in conditions)
+
+
+def _together(guard: Guard, axis: Axis, length: int) -> bool:
+    """Say whether a condition holds for all of so many neighbours along an axis, or for none."""
+    ends = (guard.index.constant - end for end in (guard.low, guard.high))
+    return _stays(guard.index, axis, length) or (
+        all(_divides(term, axis, length) for term in guard.index.terms)
+        and not any(end % length for end in ends)
     )
+
+
+def _walks(atom: Atom, axis: Axis, length: int) -> bool:
+    """Say whether an index counts with an axis for so many steps, from a multiple of them on."""
+    match atom:
+        case Mod(Index(((Axis() as own, 1),), shift), by):
+            return own == axis and by % length == 0 and shift % length == 0
+    return atom == axis
+
+
+def _stays(index: Index, axis: Axis, length: int) -> bool:
+    """Say whether an index is the same for so many neighbours along an axis."""
+    for atom, _ in index.terms:
+        match atom:
+            case Div(of, by):
+                steps = by % length == 0 and of.constant % length == 0
+                if not _stays(of, axis, length) and not (
+                    steps and all(_divides(term, axis, length) for term in of.terms)
+                ):
+                    return False
+            case Mod(of, _):
+                if not _stays(of, axis, length):
+                    return False
+            case _:
+                if axis in axes_of(Index(((atom, 1),))):
+                    return False
+    return True
 
 
 def _runs(index: Index, axis: Axis) -> bool:
@@ -137,3 +173,9 @@ def _changes(index: Index, axis: Axis) -> bool:
         if changes:
             return True
     return False
+
+
+def _divides(term: tuple[Atom, int], axis: Axis, length: int) -> bool:
+    """Say whether what is divided counts with an axis, or is the same for runs of its steps."""
+    atom, factor = term
+    return term == (axis, 1) or (factor % length == 0 and axis not in axes_of(Index(((atom, 1),))))

@@ -7,13 +7,20 @@ is read side by side lies side by side, whatever the order of a tensor's own dim
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from burnish.tile.graph import Read, TileGraph, TileOp
-from burnish.tile.index import Axis, Index, axes_of
+from burnish.codegen.gpu.convolving import Convolution, convolution, has_taps, taps_first
+from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
+from burnish.tile.index import Axis, Div, Index, Mod, axes_of
 from burnish.tile.vectors import is_sum_of_products
 
 Order = tuple[int, ...]
 """Dimensions of a tensor, outermost in memory first."""
+
+Place = tuple[int, int]
+"""Where something lies among dimensions from the outermost on, and where among equal ones."""
+FIRST: Place = (-1, 0)
+"""Of what has no axis: a constant place, or a dimension that nothing is known of."""
 
 RUN = 8
 """Elements that one instruction loads, if each run of them begins at a multiple."""
@@ -26,7 +33,9 @@ def orders_of(graph: TileGraph) -> dict[str, Order]:
     """
     outside = {*graph.inputs, *graph.outputs}
     found = _spread(graph, outside)
-    found.update({name: _innermost_last(graph, name) for name in _weights(graph)})
+    found.update(_weights(graph, outside))
+    for name, order in _moved_constants(graph, outside, found):
+        found.setdefault(name, order)
     for name, order in _rows_of_products(graph, outside):
         found.setdefault(name, order)
     for op, read in _only_reads(graph, outside):
@@ -42,95 +51,172 @@ def _moves(order: Order, graph: TileGraph, name: str) -> bool:
 
 
 def _spread(graph: TileGraph, outside: set[str]) -> dict[str, Order]:
-    """Return the orders of all tensors that lie as convolutions want it, the plain ones too."""
-    orders: dict[str, Order] = {}
+    """Return the orders of all tensors that lie as convolutions want it, the plain ones too.
+
+    What a convolution writes for others lies as they want it, and what it reads as if it did not.
+    """
+    orders: dict[str, Order] = dict(_computed_weights(graph, outside))
     for op in graph.ops:
-        if _is_convolution(graph, op) and op.output not in outside:
+        if (found := convolution(graph, op)) is not None:
             # what was transposed behind it is part of the nest: channels are what weights say
-            channels = axes_of(op.reads[1].index[0])
-            ranks = [(axis in channels, dim) for dim, axis in enumerate(op.spatial)]
-            orders[op.output] = tuple(dim for _, dim in sorted(ranks))
-        elif _is_transposed(graph, op) and op.output not in outside:
-            channels = axes_of(op.reads[1].index[1])
-            ranks = [(axis in channels, dim) for dim, axis in enumerate(op.spatial)]
-            orders[op.output] = tuple(dim for _, dim in sorted(ranks))
-    changed = bool(orders)
-    while changed:
-        before = len(orders)
-        for op in graph.ops:
-            for read in op.reads:
-                if read.tensor not in graph.constants:
-                    _follow(op, read, graph, orders, outside)
-        changed = len(orders) > before
+            ranks = [(axis in found.writes, dim) for dim, axis in enumerate(op.spatial)]
+            order = tuple(dim for _, dim in sorted(ranks))
+            if op.output not in outside:
+                orders[op.output] = order
+            else:
+                _follow_back(op, op.reads[0], graph, order, orders, outside)
+    # what readers want goes ahead of what only follows from how a dimension is cut
+    for parts in (False, True):
+        changed = bool(orders)
+        while changed:
+            before = len(orders)
+            for op in graph.ops:
+                for read in op.reads:
+                    if op.output in orders:
+                        _follow_back(op, read, graph, orders[op.output], orders, outside)
+                    elif read.tensor in orders and op.output not in outside:
+                        _follow(op, read, orders, parts=parts and not op.reduced)
+            changed = len(orders) > before
     return orders
 
 
-def _follow(
-    op: TileOp, read: Read, graph: TileGraph, orders: dict[str, Order], outside: set[str]
+def _follow(op: TileOp, read: Read, orders: dict[str, Order], *, parts: bool) -> None:
+    """Give what is written the order of what is read, if its axes tell one."""
+    known = _axis_places(read, orders[read.tensor], parts=parts)
+    if known is not None:
+        order = _ordered([known.get(axis, FIRST) for axis in op.spatial], op.shape)
+        if order is not None and _worth(order, op.shape):
+            orders[op.output] = order
+
+
+def _follow_back(
+    op: TileOp,
+    read: Read,
+    graph: TileGraph,
+    written: Order,
+    orders: dict[str, Order],
+    outside: set[str],
 ) -> None:
-    """Give what is read the order of what is written, or the other way round."""
-    if op.output in orders and read.tensor not in orders and read.tensor not in outside:
-        places = {op.spatial[dim]: place for place, dim in enumerate(orders[op.output])}
-        convolves = _is_convolution(graph, op)
-        order = _ordered([_place(index, places, inner=convolves) for index in read.index])
-        if order is not None and _worth(graph, read.tensor):
-            orders[read.tensor] = order
-    elif read.tensor in orders and op.output not in orders and op.output not in outside:
-        known = _axis_places(read, orders[read.tensor])
-        if known is not None:
-            order = _ordered([known.get(axis, -1) for axis in op.spatial], op.shape)
-            if order is not None and _worth(graph, op.output):
-                orders[op.output] = order
+    """Give what is read the order of what is written, if it has none."""
+    if read.tensor in orders or read.tensor in outside or read.tensor in graph.constants:
+        return
+    innermost = next((axis for d in reversed(written) if (axis := op.spatial[d]).extent > 1), None)
+    if not op.reduced and not any(innermost in axes_of(index) for index in read.index):
+        return
+    order = _read_order(op, read, written, convolution(graph, op))
+    if order is not None and _worth(order, graph.tensors[read.tensor].shape):
+        orders[read.tensor] = order
 
 
-def _worth(graph: TileGraph, name: str) -> bool:
-    return sum(extent > 1 for extent in graph.tensors[name].shape) > 1
+def _read_order(
+    op: TileOp, read: Read, written: Order, convolves: Convolution | None
+) -> Order | None:
+    """Return the order of what is read that fits an order of what is written; None: none does.
 
-
-def _place(index: Index, places: Mapping[Axis, int], *, inner: bool) -> int | None:
-    """Return how far inside the output the axis of a dimension lies; None: nobody can say.
-
-    Along what a convolution sums (channels) neighbours should lie side by side: `inner`.
+    Along what a convolution sums (channels) neighbours should lie side by side.
     """
-    axes = axes_of(index)
-    if not axes:
-        return -1
-    own = [places[axis] for axis in axes if axis in places]
-    if len(own) > 1:
+    places = {op.spatial[dim]: place for place, dim in enumerate(written)}
+    if convolves is not None:
+        ranked = sorted(op.reduced, key=lambda axis: axis in convolves.sums)
+        places |= {axis: len(written) + place for place, axis in enumerate(ranked)}
+    return _ordered([_place(index, places, set(op.spatial)) for index in read.index])
+
+
+def _worth(order: Order, shape: Sequence[int]) -> bool:
+    """Say whether an order that came through a read is worth having.
+
+    It is if other elements lie side by side then: rows in another order are no better, and no
+    matrix for who multiplies them.
+    """
+    long = [dim for dim in order if shape[dim] > 1]
+    return len(long) > 1 and (long == sorted(long) or long[-1] != max(long))
+
+
+def _place(index: Index, places: Mapping[Axis, int], spatial: set[Axis]) -> Place | None:
+    """Return how far inside the output a dimension's axis lies; None: nobody can say.
+
+    Of several axes that make a dimension, that with the smallest steps decides; of dimensions that
+    one axis makes, those it changes rarely (quotients) are outside of those it changes often.
+    """
+    used = axes_of(index)
+    if not used:
+        return FIRST
+    own = used & spatial or used
+    if not own & set(places):
         return None
-    return own[0] if own else len(places) if inner else None
+    steps = [
+        (abs(factor), -places[axis])
+        for atom, factor in index.terms
+        for axis in axes_of(Index(((atom, 1),))) & own & set(places)
+    ]
+    return -min(steps)[1], -_grain(index)
 
 
-def _axis_places(read: Read, order: Order) -> dict[Axis, int] | None:
-    """Return where the axes of an output lie in what is read; None: it is read otherwise."""
-    found: dict[Axis, int] = {}
+def _grain(index: Index) -> int:
+    """Return how many steps of an axis an index waits for until it changes, at least."""
+    grains = []
+    for atom, _ in index.terms:
+        match atom:
+            case Div(of, by):
+                grains.append(by * _grain(of))
+            case Mod(of, _):
+                grains.append(_grain(of))
+            case _:
+                return 1
+    return min(grains, default=1)
+
+
+def _axis_places(read: Read, order: Order, *, parts: bool = True) -> dict[Axis, Place] | None:
+    """Return where the axes of an output lie in what is read; None: it is read otherwise.
+
+    An axis that makes several dimensions lies where the outermost of them does; of several axes
+    that make one dimension, that with the larger steps lies outside. Without `parts`, each axis
+    must have a dimension of its own.
+    """
+    found: dict[Axis, Place] = {}
     for place, dim in enumerate(order):
-        used = axes_of(read.index[dim])
-        if not used:
-            continue
-        (axis, *more) = used
-        if more or axis in found:
-            return None
-        found[axis] = place
+        for rank, (atom, _) in enumerate(read.index[dim].terms):
+            # terms are sorted, the largest steps first
+            axes = axes_of(Index(((atom, 1),)))
+            if len(axes) > 1 or (not parts and (rank or axes & set(found))):
+                return None
+            for axis in axes:
+                found.setdefault(axis, (place, rank))
     return found
 
 
-def _ordered(places: Sequence[int | None], shape: Sequence[int] | None = None) -> Order | None:
+def _ordered(places: Sequence[Place | None], shape: Sequence[int] | None = None) -> Order | None:
     """Return dimensions sorted by their places; None where one is not known or two are equal.
 
-    Without `shape`, places of -1 are constants; with it, they must be of one element.
+    Without `shape`, `FIRST` places are constants; with it, they must be of one element.
     """
     known = [place for place in places if place is not None]
     if len(known) < len(places):
         return None
-    inside = [place for place in known if place >= 0]
+    inside = [place for place in known if place != FIRST]
     if len(set(inside)) < len(inside):
         return None
     if shape is not None and any(
-        place < 0 and extent > 1 for place, extent in zip(known, shape, strict=True)
+        place == FIRST and extent > 1 for place, extent in zip(known, shape, strict=True)
     ):
         return None
     return tuple(sorted(range(len(known)), key=lambda dim: (known[dim], dim)))
+
+
+def _moved_constants(
+    graph: TileGraph, outside: set[str], orders: Mapping[str, Order]
+) -> Iterator[tuple[str, Order]]:
+    """Yield constants that one nest reads element by element, as what it writes lies."""
+    readers = graph.consumers()
+    for op in graph.ops:
+        written = orders.get(op.output)
+        for read in op.reads if written is not None and not op.reduced else ():
+            name = read.tensor
+            if name in graph.constants and name not in outside and len(readers[name]) == 1:
+                assert written is not None
+                order = _read_order(op, read, written, None)
+                if order is not None and _worth(order, graph.tensors[name].shape):
+                    yield name, order
 
 
 def _rows_of_products(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str, Order]]:
@@ -147,15 +233,9 @@ def _rows_of_products(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str
                 continue
             places = {axis: place for place, axis in enumerate((*op.spatial, *op.reduced))}
             plain = all(len(index.terms) <= 1 and not index.constant for index in read.index)
-            order = _ordered([_place(index, places, inner=False) for index in read.index])
+            order = _ordered([_place(index, places, set(places)) for index in read.index])
             if plain and order is not None and not read.guards:
                 yield name, order
-
-
-def _innermost_last(graph: TileGraph, weight: str) -> Order:
-    """Return weights with taps outermost, then input channels, then output channels."""
-    rank = len(graph.tensors[weight].shape)
-    return (*range(2, rank), 1, 0)
 
 
 def _only_reads(graph: TileGraph, outside: set[str]) -> Iterator[tuple[TileOp, Read]]:
@@ -179,49 +259,49 @@ def _in_runs(op: TileOp, read: Read, graph: TileGraph, order: Order | None) -> O
     return (*(dim for dim in order if dim != terms[-1]), terms[-1])
 
 
-def _is_convolution(graph: TileGraph, op: TileOp) -> bool:
-    if not _has_taps(graph, op):
-        return False
-    weight = op.reads[1]
-    channels = max(len(axes_of(weight.index[0]) & set(op.spatial)), 1)
-    return len(graph.tensors[weight.tensor].shape) + channels - 1 == len(op.spatial)
-
-
-def _is_transposed(graph: TileGraph, op: TileOp) -> bool:
-    """Say whether a nest is a transposed convolution: each tap gives an output of its own."""
-    if not is_sum_of_products(op) or len(op.reads) < 2:
-        return False
-    first, *rest = op.reads[1].index
-    inner, own = set(op.reduced), set(op.spatial)
-    return (
-        op.reads[1].tensor in graph.constants
-        and len(rest) > 1
-        and axes_of(first) == inner
-        and all(len(axes_of(each)) == 1 and axes_of(each) <= own for each in rest)
-    )
-
-
-def _has_taps(graph: TileGraph, op: TileOp) -> bool:
-    """Say whether a nest multiplies with weights that have taps: what is left of a sum.
-
-    Of a batch of products each has rows and columns of its own, which outputs have too.
-    """
-    if not is_sum_of_products(op) or len(op.reads) < 2:
-        return False
-    read, inner = op.reads[1], set(op.reduced)
-    taps = read.index[2:]
-    return read.tensor in graph.constants and bool(taps) and all(
-        not axes_of(each) or axes_of(each) & inner for each in taps
-    )  # fmt: skip
-
-
-def _weights(graph: TileGraph) -> set[str]:
-    """Return the constants that are only read as weights of convolutions with many channels."""
+def _weights(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str, Order]]:
+    """Yield the constants that are only read as weights of convolutions, with how they lie."""
     readers = graph.consumers()
-    return {
-        op.reads[1].tensor
-        for op in graph.ops
-        if _has_taps(graph, op) or _is_transposed(graph, op)
-        if len(readers[op.reads[1].tensor]) == 1
-        and op.reads[1].tensor not in (*graph.inputs, *graph.outputs)
-    }
+    for op in graph.ops:
+        if has_taps(graph, op) or convolution(graph, op) is not None:
+            name = op.reads[1].tensor
+            if name in graph.constants and len(readers[name]) == 1 and name not in outside:
+                yield name, taps_first(len(graph.tensors[name].shape))
+
+
+def _computed_weights(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str, Order]]:
+    """Yield what is computed, and multiplied by nobody but a convolution that has it as weights."""
+    readers = graph.consumers()
+    for op in graph.ops:
+        found = convolution(graph, op)
+        if found is None or found.weight in (*outside, *graph.constants):
+            continue
+        if all(each is op or not is_sum_of_products(each) for each in readers[found.weight]):
+            yield found.weight, _with_runs(found, graph.tensors[found.weight].shape)
+
+
+def _with_runs(found: Convolution, shape: Sequence[int]) -> Order:
+    """Return how computed weights lie: what is summed innermost, if that makes whole runs.
+
+    What modulates weights divides them by norms over their inputs and taps, row by row.
+    """
+    *taps, outer, inner = found.order
+    summed = shape[found.inputs] % RUN == 0 or shape[found.outputs] % RUN != 0
+    if (inner == found.inputs) != summed:
+        outer, inner = inner, outer
+    return (*taps, outer, inner)
+
+
+def sums_in_order(graph: TileGraph) -> TileGraph:
+    """Return the graph with terms counted as they lie, where tensors have orders of their own."""
+    orders = orders_of(graph)
+    ops = []
+    for op in graph.ops:
+        inside = (op.reads[position] for position in arguments_of(op.body))
+        found = next((read for read in inside if read.tensor in orders), None)
+        if len(op.reduced) > 1 and found is not None and not is_sum_of_products(op):
+            places = _axis_places(found, orders[found.tensor]) or {}
+            ranked = sorted(op.reduced, key=lambda axis: places.get(axis, FIRST))
+            op = replace(op, reduced=tuple(ranked))
+        ops.append(op)
+    return replace(graph, ops=tuple(ops))

@@ -188,6 +188,9 @@ def ready_sides(writer: KernelWriter, loop: ProductLoop, sides: ProductOperands)
             (sides.right, (loop.k, sides.columns)),
         )
     )
+    for text in (left, right):
+        single, placed = writer.apart.pop(text, ((0, 0), False))
+        writer.tally.operand(single, writer.scopes[-1].trips, placed=placed)
     plain = left in writer.loaded and right in writer.loaded
     return Ready(left, right, writer.tally.loads - before, plain)
 
@@ -270,7 +273,24 @@ def terms_of(writer: KernelWriter, point: Point, sides: ProductOperands) -> Term
         return Terms((), tuple(order), block)
     if inner.extent >= LEAST and inner.extent % RUN == 0:
         return Terms(tuple(order[:-1]), (inner,), _block(inner.extent, writer.depth(inner.extent)))
-    return Terms((), tuple(order), writer.depth(count))
+    return _of_parts(writer, point, order) or Terms((), tuple(order), writer.depth(count))
+
+
+def _of_parts(writer: KernelWriter, point: Point, order: Sequence[Axis]) -> Terms | None:
+    """Return terms whose innermost axes are counted as one, in no more steps than all of them.
+
+    Channels of a norm's groups, for example: groups, and what each has.
+    """
+    whole = math.prod(axis.extent for axis in order)
+    for split in range(1, len(order) - 1):
+        inner = tuple(order[split:])
+        count = math.prod(axis.extent for axis in inner)
+        block = _block(count, writer.depth(count))
+        steps = whole // count * -(-count // block)
+        fits = count % RUN == 0 and steps <= -(-whole // writer.depth(whole))
+        if fits and _side_by_side(writer, point, inner):
+            return Terms(tuple(order[:split]), inner, block)
+    return None
 
 
 def _side_by_side(writer: KernelWriter, point: Point, order: Sequence[Axis]) -> bool:

@@ -48,6 +48,10 @@ class Tally:
     """Statements that load."""
     planes: int = 0
     """Those of them that vary along two dimensions."""
+    gathered: float = 0.0
+    """Elements that products' operands load one by one."""
+    placed: float = 0.0
+    """Loads in loops over products whose places are loaded first."""
     nested: int = 0
     """Steps of loops over products that lie in loops over products."""
     looped_bytes: float = 0.0
@@ -76,6 +80,16 @@ class Tally:
         self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + each * trips
         self.lane_operations += (SCATTERED if alone else 0.5) * elements * trips
         self.looped_bytes += each if trips > 1 else 0.0
+
+    def operand(self, single: tuple[int, int], trips: int, *, placed: bool) -> None:
+        """Count what it costs more that an operand is loaded one by one, or from loaded places.
+
+        `single`: elements and turns where neighbouring lanes do not make four bytes, so that each
+        takes an instruction, and nothing is copied while others are multiplied.
+        """
+        elements, turns = single
+        self.gathered += elements * turns
+        self.placed += trips if placed and trips > 1 else 0
 
     def store(self, tensor: str, dtype: str, elements: int) -> None:
         """Count a store."""

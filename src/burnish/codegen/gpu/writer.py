@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
-from burnish.codegen.gpu.guards import bound_guards, bounded, implied, narrow, ranges, scattered
+from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, run_of, scattered
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.values import Point, Scope, Value
@@ -31,13 +31,16 @@ from burnish.tile.expr import (
     Inside,
 )
 from burnish.tile.graph import Read, TensorType, TileOp
-from burnish.tile.index import Axis, Fetch, Index, axes_of, flatten, substitute
+from burnish.tile.index import Axis, Fetch, Index, axes_of, fetches_of, flatten, substitute
 
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
 
 LARGEST = 2**31
 """Elements of a tensor beyond which 32 bits do not hold every offset."""
+
+LEAST_BITS = 32
+"""Of what Triton fetches ahead of a loop's turn, at once."""
 
 MOST_LINES = 400
 """Statements of a kernel: beyond, compiling it takes minutes."""
@@ -62,6 +65,8 @@ class KernelWriter:
         self.pointers: dict[str, str] = {}
         self.loaded: dict[str, bool] = {}
         """Names of what is loaded, and whether it is zero outside of its tensor."""
+        self.apart: dict[str, tuple[tuple[int, int], bool]] = {}
+        """Elements and turns of what is loaded one by one, and whether its place is loaded."""
         self.guarded: dict[str, tuple[Guard, ...]] = {}
         """Conditions without which what is loaded is zero, by the names of these."""
         self.narrow: dict[str, int] = {}  # elements of what is loaded in fewer than four bytes each
@@ -235,7 +240,10 @@ class KernelWriter:
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
-            if kind.dtype == "bool" or narrow(offset, BITS[kind.dtype], dims):
+            run = run_of(offset, guards, dims)
+            single = kind.dtype in spelling.HALVES and run == 1
+            self.apart[found.text] = moved if single else (0, 0), bool(fetches_of(offset))
+            if dims and (kind.dtype == "bool" or run * BITS[kind.dtype] < LEAST_BITS):
                 self.narrow[found.text] = self.elements(dims)
             if read.otherwise == 0:
                 self.guarded[found.text] = tuple(guards)
