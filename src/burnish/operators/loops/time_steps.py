@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -16,6 +17,31 @@ from burnish.tile.index import Axis, Index, at, number
 from burnish.tile.pointwise import like
 from burnish.tile.recurrence import Chain, Recurrence, TimeStrip
 from burnish.tile.semantics import NestBuilder
+
+Place = tuple[str, tuple[Index, ...]]
+"""A tensor, and where it is read."""
+
+
+class StepWriter(Protocol):
+    """What nests of one step are added with, be it the one of all times or one of many."""
+
+    def product(self, name: str, state: str, weight: Array, added: str, gates: range) -> str:
+        """Add what states and inputs give for some gates."""
+
+    def plain_product(self, name: str, state: str, weight: Array) -> str:
+        """Add what states alone give for all gates."""
+
+    def element(self, name: str, reads: list[Place], scalar: Callable[..., Expr]) -> str:
+        """Add a nest over rows and hidden units."""
+
+    def gate(self, tensor: str, which: int) -> Place:
+        """Return the read of one gate."""
+
+    def unit(self, tensor: str) -> Place:
+        """Return the read of one hidden unit of a state."""
+
+    def row(self, array: Array, name: str) -> Place:
+        """Return the read of what is the same in all rows."""
 
 
 @dataclass(slots=True)
@@ -46,9 +72,7 @@ class StepBuilder:
             self.strips[name] = strip
         return name
 
-    def element(
-        self, name: str, reads: list[tuple[str, tuple[Index, ...]]], scalar: Callable[..., Expr]
-    ) -> str:
+    def element(self, name: str, reads: list[Place], scalar: Callable[..., Expr]) -> str:
         """Add a nest over rows and hidden units."""
         found = [Read(tensor, index) for tensor, index in reads]
         kinds = [self.builder.type(tensor).dtype for tensor, _ in reads]
@@ -74,16 +98,16 @@ class StepBuilder:
         reads = [Read(state, (at(b), at(k))), Read(held, (at(g), at(j), at(k)))]
         return contract(self.builder, name, (b, g, j), reads, [k])
 
-    def gate(self, tensor: str, which: int) -> tuple[str, tuple[Index, ...]]:
+    def gate(self, tensor: str, which: int) -> Place:
         """Return the read of one gate."""
         b, j = self.axes
         return tensor, (at(b), number(which), at(j))
 
-    def unit(self, tensor: str) -> tuple[str, tuple[Index, ...]]:
+    def unit(self, tensor: str) -> Place:
         """Return the read of one hidden unit of a state."""
         return tensor, tuple(map(at, self.axes))
 
-    def row(self, array: Array, name: str) -> tuple[str, tuple[Index, ...]]:
+    def row(self, array: Array, name: str) -> Place:
         """Return the read of what is the same in all rows."""
         return self.builder.add_constant(array, name), (at(self.axes[1]),)
 
@@ -269,7 +293,7 @@ def nests_before(builder: NestBuilder) -> TileGraph:
     )
 
 
-def _times(step: StepBuilder) -> list[tuple[str, tuple[Index, ...]]]:
+def _times(step: StepBuilder) -> list[Place]:
     return [(NOW, (number(0),)), (LENGTHS, (at(step.axes[0]),))]
 
 
