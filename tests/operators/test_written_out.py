@@ -57,7 +57,7 @@ def written(model: ir.Model) -> str:
 @given(options())
 def test_all_steps_give_what_numpy_does(case: Case) -> None:
     case = dataclasses.replace(case, fixed=case.fixed or bool(case.lengths))
-    feeds = {name: array for name, array in case.feeds(3).items()}
+    feeds = case.feeds(3)
     model, wanted = case.model(), case.expected(feeds if not case.fixed else case.feeds())
     if case.fixed:
         # what is known of lengths and states was drawn with the model

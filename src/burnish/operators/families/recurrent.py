@@ -14,7 +14,6 @@ from burnish.operators.loops.sequences import (
     peepholes,
     same_activations,
     sequence_of,
-    weights,
 )
 from burnish.operators.loops.time_steps import StepWriter, Unrolled
 from burnish.operators.loops.written_out import WrittenSteps
@@ -53,9 +52,8 @@ def lstm(builder: NestBuilder, node: Node) -> Recurrence:
     coupled = bool(node.attributes.get("input_forget", 0))
     for direction, functions in enumerate(activations(sequence, ("sigmoid", "tanh", "tanh"))):
         step = found.begin(direction, biases(builder, sequence, direction).sum(axis=0))
-        held = weights(builder, sequence, direction)
         eyes = peepholes(builder, sequence, direction)
-        _lstm_step(step, held, functions, eyes, coupled=coupled)
+        _lstm_step(step, functions, eyes, coupled=coupled)
         found.end(step, {"h": "h", "c": "c"})
     return found.recurrence()
 
@@ -66,18 +64,18 @@ def lstm_written(builder: NestBuilder, node: Node) -> None:
     functions = same_activations(sequence, ("sigmoid", "tanh", "tanh"))
     coupled = bool(node.attributes.get("input_forget", 0))
     steps = WrittenSteps(sequence, builder, ("h", "c"))
-    held, (first, second), eyes = steps.weights(), steps.biases(), steps.peepholes()
-    for _ in steps.times(first + second):
-        _lstm_step(steps, held, functions, eyes, coupled=coupled)
+    eyes = steps.peepholes()
+    for _ in steps.times(steps.biases().sum(axis=0)):
+        _lstm_step(steps, functions, eyes, coupled=coupled)
     steps.end()
 
 
 def _lstm_step(
-    step: StepWriter, held: Array, functions: Functions, eyes: Array | None, *, coupled: bool
+    step: StepWriter, functions: Functions, eyes: Array | None, *, coupled: bool
 ) -> None:
     """Add the new cell and state; gates are in ONNX's order: input, output, forget, cell."""
     f, g, h = functions
-    gates = step.product("gates", "h.last", held, "x", range(4))
+    gates = step.product("gates", "h.last", "x", range(4))
     peeps = [] if eyes is None else [step.row(row, f"peephole.{n}") for n, row in enumerate(eyes)]
 
     def cell(into: Expr, forget: Expr, new: Expr, last: Expr, *seen: Expr) -> Expr:
@@ -108,7 +106,7 @@ def gru(builder: NestBuilder, node: Node) -> Recurrence:
     for direction, functions in enumerate(activations(sequence, ("sigmoid", "tanh"))):
         first, second = biases(builder, sequence, direction)
         step = found.begin(direction, first + _early(node, second))
-        write(step, weights(builder, sequence, direction), second[2], functions)
+        write(step, second[2], functions)
         found.end(step, {"h": "h"})
     return found.recurrence()
 
@@ -118,13 +116,13 @@ def gru_written(builder: NestBuilder, node: Node) -> None:
     sequence = sequence_of(builder, node, 3, _TYPES)
     functions = same_activations(sequence, ("sigmoid", "tanh"))
     steps = WrittenSteps(sequence, builder, ("h",))
-    held, (first, second), write = steps.weights(), steps.biases(), _gru_step(node)
+    (first, second), write = steps.biases(), _gru_step(node)
     for _ in steps.times(first + _early(node, second)):
-        write(steps, held, second[:, 2], functions)
+        write(steps, second[:, 2], functions)
     steps.end()
 
 
-def _gru_step(node: Node) -> Callable[[StepWriter, Array, Array, Functions], None]:
+def _gru_step(node: Node) -> Callable[[StepWriter, Array, Functions], None]:
     return _reset_behind if node.attributes.get("linear_before_reset", 0) else _reset_before
 
 
@@ -138,10 +136,10 @@ def _early(node: Node, bias: Array) -> Array:
     return np.where(np.arange(3)[:, None] < 2, bias, np.float32(0))
 
 
-def _reset_behind(step: StepWriter, held: Array, bias: Array, functions: Functions) -> None:
+def _reset_behind(step: StepWriter, bias: Array, functions: Functions) -> None:
     """Add a step in which the product with the last state is reset."""
     f, g = functions
-    plain = step.plain_product("gates", "h.last", held)
+    plain = step.plain_product("gates", "h.last")
 
     def state(*given: Expr) -> Expr:
         update, reset, hidden, x_update, x_reset, x_hidden, added, last = given
@@ -153,16 +151,16 @@ def _reset_behind(step: StepWriter, held: Array, bias: Array, functions: Functio
     step.element("h", [*reads, step.row(bias, "bias"), step.unit("h.last")], state)
 
 
-def _reset_before(step: StepWriter, held: Array, _bias: Array, functions: Functions) -> None:
+def _reset_before(step: StepWriter, _bias: Array, functions: Functions) -> None:
     """Add a step in which the last state is reset before it is multiplied."""
     f, g = functions
-    gates = step.product("gates", "h.last", held, "x", range(2))
+    gates = step.product("gates", "h.last", "x", range(2))
     step.element(
         "reset",
         [step.gate(gates, 1), step.unit("h.last")],
         lambda reset, last: call("multiply", f(reset), last),
     )
-    hidden = step.product("hidden", "reset", held, "x", range(2, 3))
+    hidden = step.product("hidden", "reset", "x", range(2, 3))
     reads = [step.gate(gates, 0), step.gate(hidden, 0), step.unit("h.last")]
     step.element("h", reads, lambda update, new, last: _mixed(f(update), g(new), last))
 
@@ -179,7 +177,7 @@ def rnn(builder: NestBuilder, node: Node) -> Recurrence:
     found = Unrolled(sequence, builder, ("h",))
     for direction, (f,) in enumerate(activations(sequence, ("tanh",))):
         step = found.begin(direction, biases(builder, sequence, direction).sum(axis=0))
-        _rnn_step(step, weights(builder, sequence, direction), f)
+        _rnn_step(step, f)
         found.end(step, {"h": "h"})
     return found.recurrence()
 
@@ -189,14 +187,13 @@ def rnn_written(builder: NestBuilder, node: Node) -> None:
     sequence = sequence_of(builder, node, 1, _TYPES)
     (f,) = same_activations(sequence, ("tanh",))
     steps = WrittenSteps(sequence, builder, ("h",))
-    held, (first, second) = steps.weights(), steps.biases()
-    for _ in steps.times(first + second):
-        _rnn_step(steps, held, f)
+    for _ in steps.times(steps.biases().sum(axis=0)):
+        _rnn_step(steps, f)
     steps.end()
 
 
-def _rnn_step(step: StepWriter, held: Array, f: Activation) -> None:
-    gates = step.product("gates", "h.last", held, "x", range(1))
+def _rnn_step(step: StepWriter, f: Activation) -> None:
+    gates = step.product("gates", "h.last", "x", range(1))
     step.element("h", [step.gate(gates, 0)], f)
 
 

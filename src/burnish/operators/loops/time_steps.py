@@ -10,7 +10,7 @@ import numpy as np
 
 from burnish.core.arrays import Array
 from burnish.operators.loops.products import contract
-from burnish.operators.loops.sequences import Sequence, along, inputs_product
+from burnish.operators.loops.sequences import Sequence, along, inputs_product, weights
 from burnish.tile.expr import Argument, Expr, Guard, Inside, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.index import Axis, Index, at, number
@@ -25,10 +25,10 @@ Place = tuple[str, tuple[Index, ...]]
 class StepWriter(Protocol):
     """What nests of one step are added with, be it the one of all times or one of many."""
 
-    def product(self, name: str, state: str, weight: Array, added: str, gates: range) -> str:
+    def product(self, name: str, state: str, added: str, gates: range) -> str:
         """Add what states and inputs give for some gates."""
 
-    def plain_product(self, name: str, state: str, weight: Array) -> str:
+    def plain_product(self, name: str, state: str) -> str:
         """Add what states alone give for all gates."""
 
     def element(self, name: str, reads: list[Place], scalar: Callable[..., Expr]) -> str:
@@ -51,6 +51,8 @@ class StepBuilder:
     sequence: Sequence
     direction: int
     builder: NestBuilder
+    held: Array
+    """The recurrent weights: gate, output, input."""
     inputs: list[str] = field(default_factory=list)
     strips: dict[str, TimeStrip] = field(default_factory=dict)
 
@@ -79,10 +81,10 @@ class StepBuilder:
         body = scalar(*(Argument(place, kind) for place, kind in enumerate(kinds)))
         return self.builder.add(name, self.axes, found, body)
 
-    def product(self, name: str, state: str, weight: Array, added: str, gates: range) -> str:
+    def product(self, name: str, state: str, added: str, gates: range) -> str:
         """Add what states and inputs give for some gates: rows, gates, hidden units."""
         (b, j), k, g = self.axes, self.inner, Axis("g", len(gates))
-        held = self.builder.add_constant(weight[gates.start : gates.stop], f"{name}.weight")
+        held = self.builder.add_constant(self.held[gates.start : gates.stop], f"{name}.weight")
         reads = [Read(state, (at(b), at(k))), Read(held, (at(g), at(j), at(k)))]
         reads.append(Read(added, (at(b), at(g) + gates.start, at(j))))
 
@@ -91,10 +93,10 @@ class StepBuilder:
 
         return contract(self.builder, name, (b, g, j), reads, [k], finish)
 
-    def plain_product(self, name: str, state: str, weight: Array) -> str:
+    def plain_product(self, name: str, state: str) -> str:
         """Add what states alone give for all gates: rows, gates, hidden units."""
-        (b, j), k, g = self.axes, self.inner, Axis("g", len(weight))
-        held = self.builder.add_constant(weight, f"{name}.weight")
+        (b, j), k, g = self.axes, self.inner, Axis("g", len(self.held))
+        held = self.builder.add_constant(self.held, f"{name}.weight")
         reads = [Read(state, (at(b), at(k))), Read(held, (at(g), at(j), at(k)))]
         return contract(self.builder, name, (b, g, j), reads, [k])
 
@@ -141,7 +143,7 @@ class Unrolled:
         strip = inputs_product(self.builder, s, direction, bias)
         own = NestBuilder({}, {})
         own.begin(s.node)
-        step = StepBuilder(s, direction, own)
+        step = StepBuilder(s, direction, own, weights(self.builder, s, direction))
         step.read_from("x", TensorType("f32", (s.batch, s.gates, s.hidden)), strip)
         kind = TensorType("f32", (s.batch, s.hidden))
         for place, name in enumerate(self.states):

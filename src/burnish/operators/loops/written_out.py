@@ -73,19 +73,12 @@ class WrittenSteps:
         """Return what directions have of something, one after the other."""
         return np.stack([part(direction) for direction in range(self.sequence.directions)])
 
-    def weights(self) -> Array:
-        """Return the recurrent weights: direction, gate, output, input."""
-        s = self.sequence
-        shape = (s.gates, s.hidden, s.hidden)
-        return self.stacked(lambda d: constant_part(self.builder, s, RECURRENT, d, shape))
-
-    def biases(self) -> tuple[Array, Array]:
-        """Return what is added to products with inputs and with states: direction, gate, unit."""
+    def biases(self) -> Array:
+        """Return what is added to products with inputs, and with states: direction, gate, unit."""
         s = self.sequence
         shape = (2, s.gates, s.hidden)
         both = self.stacked(lambda d: constant_part(self.builder, s, BIAS, d, shape))
-        wide_ones = both.astype(np.float32)
-        return wide_ones[:, 0], wide_ones[:, 1]
+        return both.astype(np.float32).swapaxes(0, 1)
 
     def peepholes(self) -> Array | None:
         """Return what cells add to gates: of three, direction and unit; None: nothing."""
@@ -117,16 +110,15 @@ class WrittenSteps:
         self.tensors[name] = self.builder.add(self._own(name), self.axes, found, cast(body, dtype))
         return name
 
-    def product(self, name: str, state: str, weight: Array, added: str, gates: range) -> str:
+    def product(self, name: str, state: str, added: str, gates: range) -> str:
         """Add what states and inputs give for some gates: direction, row, gate, hidden unit."""
         g = Axis("g", len(gates))
-        held = weight[:, gates.start : gates.stop]
         read = Read(self.tensors[added], self._of_inputs(at(g) + gates.start))
-        return self._product(name, state, held, g, [read])
+        return self._product(name, state, (g, gates.start), [read])
 
-    def plain_product(self, name: str, state: str, weight: Array) -> str:
+    def plain_product(self, name: str, state: str) -> str:
         """Add what states alone give for all gates: direction, row, gate, hidden unit."""
-        return self._product(name, state, weight, Axis("g", weight.shape[1]), [])
+        return self._product(name, state, (Axis("g", self.sequence.gates), 0), [])
 
     def gate(self, tensor: str, which: int) -> Place:
         """Return the read of one gate."""
@@ -178,28 +170,42 @@ class WrittenSteps:
         place = fetched(self.tensors["turn"], (at(d),), self.sequence.steps)
         return place, at(b), at(d), gate, at(j)
 
-    def _product(self, name: str, state: str, weight: Array, gates: Axis, added: list[Read]) -> str:
-        d, b, j = self.axes
+    def _product(self, name: str, state: str, gates: tuple[Axis, int], added: list[Read]) -> str:
+        """Add the product of a state with the weights of gates from one on."""
+        (d, b, j), (g, first) = self.axes, gates
         k = Axis("k", self.sequence.hidden)
-        held = self._constant(f"{name}.weight", weight)
-        state_read = Read(self.tensors[state], (at(d), at(b), at(k)))
-        reads = [state_read, Read(held, (at(d), at(gates), at(j), at(k))), *added]
-        self.tensors[name] = self._summed(self._own(name), (d, b, gates, j), reads, k)
+        reads = [
+            Read(self.tensors[state], (at(d), at(b), at(k))),
+            Read(self._weight(RECURRENT, k), self._row_of(at(g) + first, k)),
+            *added,
+        ]
+        self.tensors[name] = self._summed(self._own(name), (d, b, g, j), reads, k)
         return name
 
     def _add_inputs(self, bias: Array) -> None:
         """Add the product with the inputs of all steps: time, row, direction, gate, unit."""
         s, (d, b, j) = self.sequence, self.axes
         t, g, i = Axis("t", s.steps), Axis("g", s.gates), Axis("i", s.width)
-        shape = (s.gates, s.hidden, s.width)
-        weight = self.stacked(lambda n: constant_part(self.builder, s, WEIGHTS, n, shape))
         place = (at(b), at(t)) if s.batch_first else (at(t), at(b))
         reads = [
             Read(s.node.inputs[0], (*place, at(i))),
-            Read(self._constant("inputs.weight", weight), (at(d), at(g), at(j), at(i))),
+            Read(self._weight(WEIGHTS, i), self._row_of(at(g), i)),
             Read(self._constant("inputs.bias", bias), (at(d), at(g), at(j))),
         ]
         self.tensors["x"] = self._summed(self._own("inputs"), (t, b, d, g, j), reads, i)
+
+    def _weight(self, place: int, inner: Axis) -> str:
+        """Return weights as the node has them: direction, gates' units, and what is summed."""
+        s = self.sequence
+        name, wanted = s.node.inputs[place], (s.directions, s.gates * s.hidden, inner.extent)
+        if (shape := self.builder.type(name).shape) != wanted:
+            raise NotCoveredError(f"{name!r} has the shape {list(shape)}, and none that fits")
+        return name
+
+    def _row_of(self, gate: Index, inner: Axis) -> tuple[Index, ...]:
+        """Return where the weights of a hidden unit for a gate are."""
+        d, _, j = self.axes
+        return at(d), gate * self.sequence.hidden + at(j), at(inner)
 
     def _summed(self, name: str, axes: tuple[Axis, ...], reads: list[Read], inner: Axis) -> str:
         """Add a product in f32, to which the third read is added."""
