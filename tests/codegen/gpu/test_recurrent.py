@@ -74,8 +74,7 @@ def test_what_a_step_asks_for_it_asks_for_ahead_of_the_first_sum() -> None:
     assert found.shared_bytes == 0  # warps that add up together would need some
 
 
-@pytest.mark.torch
-def test_many_steps_are_planned_like_few() -> None:
-    few, many = (planned(Case("GRU", steps, 1, 8, 16, outputs=(True,))) for steps in (60, 500))
+def test_many_steps_have_no_more_kernels_than_few() -> None:
+    few, many = (planned(Case("GRU", steps, 1, 8, 128, outputs=(True,))) for steps in (40, 160))
     kernels = [{e.name for launches in plan.launches for e in launches} for plan in (few, many)]
     assert len(kernels[1]) <= len(kernels[0]) + 8
