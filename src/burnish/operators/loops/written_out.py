@@ -26,7 +26,7 @@ from burnish.tile.pointwise import wide
 from burnish.tile.recurrence import TURN
 from burnish.tile.semantics import NestBuilder, NotCoveredError
 
-MOST_WRITTEN = 512
+MOST_WRITTEN = 1024
 """Steps that are written out; of more, each a kernel, planning would take minutes."""
 
 BESIDE = 16
