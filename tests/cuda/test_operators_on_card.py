@@ -1,11 +1,13 @@
-"""Scan, Loop, LSTM and RoiAlign, compiled and proven on a real card.
+"""Scan, Loop, LSTM, GRU and RoiAlign, compiled and proven on a real card.
 
-Turns stay with ONNX Runtime on the CPU there, and say so; boxes are kernels.
+Turns stay with ONNX Runtime on the CPU there, and say so, and so do rows of different lengths;
+steps of a known number are kernels, and so are boxes.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +34,15 @@ MODELS = {
         { k = Mul(s, x) f = Cast <to = 1> (i) n = Add(k, f) }> (five, true, a) }""",
     "lstm": """lstm (float[13, 4, 24] x) => (float[13, 1, 4, 32] y, float[1, 4, 32] h)
     { y, h = LSTM <hidden_size = 32> (x, gates, again) }""",
+    "lengths": """lengths (float[13, 4, 24] x) => (float[13, 1, 4, 32] y, float[1, 4, 32] h)
+    { y, h = LSTM <hidden_size = 32> (x, gates, again, , rows) }""",
+    "both ways": """both_ways (float[40, 1, 24] x) => (float[40, 2, 1, 32] y, float[2, 1, 32] c)
+    { y, h, c = LSTM <hidden_size = 32, direction = "bidirectional">
+        (x, two_gates, two_again, , , , , two_eyes) }""",
+    "gru": """gru (float[21, 4, 24] x) => (float[21, 1, 4, 32] y)
+    { y = GRU <hidden_size = 32> (x, three_gates, three_again) }""",
+    "gru, linear": """gru_linear (float[21, 1, 24] x) => (float[21, 1, 1, 32] y)
+    { y = GRU <hidden_size = 32, linear_before_reset = 1> (x, three_gates, three_again) }""",
     "boxes": """boxes (float[2, 16, 21, 30] x, float[9, 4] boxes) => (float[9, 16, 5, 7] y)
     { y = RoiAlign <sampling_ratio = 2, spatial_scale = 0.5, output_height = 5, output_width = 7>
         (x, boxes, which) }""",
@@ -47,6 +58,9 @@ def constants() -> dict[str, Array]:
     return {
         "w": floats(24, 32), "r": floats(32, 32), "five": np.array(5), "true": np.array(True),
         "gates": floats(1, 128, 24), "again": floats(1, 128, 32), "which": np.arange(9) % 2,
+        "rows": np.array([13, 7, 0, 2], np.int32), "two_gates": floats(2, 128, 24),
+        "two_again": floats(2, 128, 32), "two_eyes": floats(2, 96),
+        "three_gates": floats(1, 96, 24), "three_again": floats(1, 96, 32),
     }  # fmt: skip
 
 
@@ -54,7 +68,7 @@ def written(text: str, folder: Path) -> Path:
     """Return the file of a model; bodies read constants of the graph around them."""
     proto = onnx.parser.parse_model(HEAD + text)
     for name, array in constants().items():
-        if name in text:
+        if re.search(rf"\b{name}\b", text):
             proto.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
     path = folder / f"{proto.graph.name}.onnx"
     onnx.save(proto, path)

@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.core.arrays import Array
-from burnish.tile.graph import TileGraph
+from burnish.tile.expr import Argument
+from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
+from burnish.tile.index import Axis, at, fetched
+from burnish.tile.recurrence import TURN
 from burnish.tile.reference import evaluate
 from burnish.tile.simplify import simplify
 from tile.one_node import lowered, numbers, one_node
@@ -38,6 +41,18 @@ def test_equal_steps_are_not_fetched(places: list[int]) -> None:
 def test_other_places_are_fetched_as_before(places: list[int]) -> None:
     found = simplify(gathered(np.array(places)))
     assert any(op.fetches for op in found.ops)
+
+
+@pytest.mark.parametrize(("name", "stays"), [(f"{TURN}5", True), ("places", False)])
+def test_where_a_step_of_a_sequence_reads_stays_a_place(name: str, stays: bool) -> None:
+    axis = Axis("i", 2)
+    read = Read("x", (fetched(name, (at(axis),), 12),))
+    known = {"x": TensorType("f32", (12,)), "out": TensorType("f32", (2,))}
+    graph = TileGraph(
+        {**known, name: TensorType("i32", (2,))}, ("x",), ("out",),
+        (TileOp("out", (axis,), (read,), Argument(0, "f32")),), {name: np.array([5, 6], np.int32)},
+    )  # fmt: skip
+    assert any(op.fetches for op in simplify(graph).ops) == stays
 
 
 @given(st.lists(st.integers(-12, 11), min_size=1, max_size=5))

@@ -129,7 +129,8 @@ class Backend(Protocol):
     sends: bool = False
     """Whether its kernels send updates to computed places: `burnish.tile.sent`."""
     counts: bool = False
-    """Whether comparing all pairs of a long row is cheaper than to hand it to a library."""
+    """Whether comparing all pairs of a long row is cheaper than to hand it to a library, and so
+    are kernels for each step of a sequence."""
 
     def adapted(self, graph: TileGraph) -> TileGraph:
         """Return a simplified graph as its kernels want it: other nests that compute the same."""

@@ -93,7 +93,7 @@ def plan(prepared: PreparedModel, options: PlanOptions) -> BuiltPlan:
     while True:
         scheduled = [
             part
-            for number, region in enumerate(regions(graph, to_ort))
+            for number, region in enumerate(regions(graph, to_ort, repeats=options.backend.repeats))
             for part in _scheduled(region, number, options)
         ]
         moved = dict(_moved(scheduled))
@@ -144,7 +144,7 @@ def _sized(prepared: PreparedModel, name: str, options: PlanOptions) -> Sized:
             name,
             f"{node!r} is repeated along a sequence or has branches, with steps of fixed sizes",
         )
-    found = regions(graph, {})
+    found = regions(graph, {}, repeats=options.backend.repeats)
     if not found:
         raise closed(name, "the model computes nothing")
     (region,) = found

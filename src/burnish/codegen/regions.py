@@ -23,14 +23,17 @@ class Region:
     """Its only node runs along a sequence, in kernels."""
 
 
-def regions(graph: ir.Graph, ort: Collection[str]) -> tuple[Region, ...]:
+def regions(graph: ir.Graph, ort: Collection[str], *, repeats: bool = True) -> tuple[Region, ...]:
     """Return the graph's nodes as regions that run one after the other; `ort` are names.
+
+    `repeats`: nodes that run along a sequence are regions of their own; else they are like others.
 
     Each node runs as early as it can. Regions alternate, so that there are as few as can be: what
     begins is whatever leads to fewer.
     """
     nodes = [node for node in graph if node.op_type != "Constant" or _gives(node)]
-    apart = {*ort, *(named(node) for node in nodes if is_recurrent(node))}
+    along = [named(node) for node in nodes if is_recurrent(node)] if repeats else []
+    apart = {*ort, *along}
     cuts = [_alternating(nodes, apart, start) for start in (0, 1)]
     return tuple(part for region in min(cuts, key=len) for part in _parted(region, ort))
 

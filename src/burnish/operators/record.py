@@ -15,7 +15,7 @@ from typing import Any
 from burnish.core.arrays import Array
 from burnish.core.registry import Registry
 from burnish.operators.size import Size
-from burnish.tile.recurrence import RECURRENCES, Unrolling
+from burnish.tile.recurrence import RECURRENCES, WRITTEN, Unrolling
 from burnish.tile.semantics import SEMANTICS, Meaning
 
 Shape = tuple[Size, ...]
@@ -162,6 +162,8 @@ class Operator:
     """In place of `value`, for an operator with several outputs."""
     steps: Unrolling | None = None
     """In place of `loops`, for an operator that runs along a sequence."""
+    written: Meaning | None = None
+    """Such an operator with each step as loops of its own."""
 
 
 OPERATORS: Registry[Operator] = Registry("operator", package="burnish.operators.families")
@@ -177,6 +179,8 @@ def register(records: Mapping[str, Operator]) -> None:
                 SEMANTICS.register(name)(record.loops)
             if record.steps is not None:
                 RECURRENCES.register(name)(record.steps)
+            if record.written is not None:
+                WRITTEN.register(name)(record.written)
 
 
 def find(domain: str, op_type: str) -> Operator | None:

@@ -17,7 +17,7 @@ from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileGraph, constant_type
-from burnish.tile.recurrence import RECURRENCES, Body, Recurrence
+from burnish.tile.recurrence import RECURRENCES, WRITTEN, Body, Recurrence
 from burnish.tile.semantics import ELEMENT_TYPES, SEMANTICS, NestBuilder, Node, NotCoveredError
 from burnish.tile.sent import sent
 
@@ -51,7 +51,8 @@ def cover(
 
     `repeats`: nodes that run along a sequence count as well; `recurrence` lowers those. `sends`:
     so do those that write to computed places, whose nests ask every place for every update.
-    `counts`: so do those that compare all pairs of long rows; `lower` must be told as well.
+    `counts`: so do those that compare all pairs of long rows, and those along a sequence whose
+    steps are all written out; `lower` must be told as well.
     """
     reasons = {
         named(node): _obstacle(node, repeats=repeats, sends=sends, counts=counts) for node in graph
@@ -83,7 +84,8 @@ def lower(nodes: Sequence[ir.Node], *, counts: bool = False) -> Lowered:
 def add(builder: NestBuilder, node: ir.Node) -> None:
     """Add the nests of one node; NotCoveredError where it has none."""
     name = operator(node)
-    if name not in SEMANTICS:
+    known = SEMANTICS if name in SEMANTICS or not builder.counts else WRITTEN
+    if name not in known:
         raise NotCoveredError(f"the operator {name} has no tile semantics")
     for value in (*node.inputs, *_wanted(node)):
         if value is not None and value.name:
@@ -94,7 +96,7 @@ def add(builder: NestBuilder, node: ir.Node) -> None:
     seen = node_of(node)
     builder.begin(seen)
     try:
-        SEMANTICS[name](builder, seen)
+        known[name](builder, seen)
     except (LookupError, ValueError, TypeError, ArithmeticError) as error:
         # what a graph says of itself, its shapes and its attributes, need not fit together
         raise NotCoveredError(f"what it reads does not fit its attributes ({error})") from error

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from burnish.core.arrays import Arrays
 from burnish.core.registry import Registry
 from burnish.tile.graph import TensorType, TileGraph
-from burnish.tile.semantics import NestBuilder, Node
+from burnish.tile.semantics import Meaning, NestBuilder, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +78,11 @@ Unrolling = Callable[[NestBuilder, Node], Recurrence]
 
 RECURRENCES: Registry[Unrolling] = Registry("operator", package="burnish.operators.families")
 """By operator name, as `SEMANTICS`: the column `steps` of the records in `burnish.operators`."""
+
+WRITTEN: Registry[Meaning] = Registry("operator", package="burnish.operators.families")
+"""The same with all steps written out, for where many small kernels are cheap: the column `written`
+of the records."""
+
+TURN = "$turn"
+"""In the names of constants that say which element of a sequence a step reads. They are read there,
+and not written into its nests: so nests of all steps are alike, and have one kernel."""

@@ -81,7 +81,8 @@ class NestBuilder:
         """Start from the types of inputs and constants; `wanted` are the nodes' outputs, if known.
 
         Where shape inference has told the type of an output, the nest must have exactly that.
-        `counts`: comparing all pairs of a row is cheap where these nests are to run.
+        `counts`: comparing all pairs of a row is cheap where these nests are to run, and so are
+        many small kernels.
         """
         self.counts = counts
         self.tensors = dict(tensors)

@@ -22,6 +22,7 @@ from burnish.codegen.gpu.row_blocks import (
     single_rows,
     whole_rows,
 )
+from burnish.codegen.gpu.several import in_one_warp, whole_products
 from burnish.codegen.gpu.spelling import IEEE
 from burnish.codegen.gpu.summing import SUMMED, image_sum, summed_blocks
 from burnish.codegen.schedule import Choice
@@ -238,7 +239,8 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         # of whole rows, blocks without parts are hopeless where sums are long: parts come first
         parts = tuple(_split(group, target))
         yield from parts if shape.whole else ()
-        yield from _products(shape, group.ops, scalar=scalar)
+        small = tuple(whole_products(shape, group.ops, places))
+        yield from _products(shape, group.ops, small, scalar=scalar)
         yield from () if shape.whole else parts
     elif shape.whole:
         yield from whole_rows(shape)
@@ -246,7 +248,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield from carried_blocks(group.ops, sliding, math.prod(group.anchor.shape))
         yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
-        yield from single_rows(group, target.orders)
+        yield from in_one_warp(single_rows(group, target.orders), group.ops, places)
         for m in (8, 32, 128, 512):
             yield {"m": m, "warps": 4, "stages": 2}
         yield from in_parts(group)
@@ -277,7 +279,9 @@ def scratch_types(launches: Iterable[Written]) -> dict[str, TensorType]:
     return {name: TensorType("f32", (size // 4,)) for name, size in sizes.items()}
 
 
-def _products(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[Settings]:
+def _products(
+    shape: Form, ops: Sequence[TileOp], small: Sequence[ProductBlock], *, scalar: bool
+) -> Iterator[Settings]:
     rows, columns, batch = shape.counts
     found: dict[tuple[int, ...], Settings] = {}
     widest = power_of_two(columns, LEAST)
@@ -286,6 +290,7 @@ def _products(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[S
     for m, n, k, warps, stages in (
         *deep,
         *online,
+        *small,
         *_chains(shape, ops, scalar=scalar),
         *_few(shape, ops),
         *(UNEVEN if _uneven(ops) else ()),
@@ -300,7 +305,7 @@ def _products(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[S
         programs = -(-rows // m) * -(-columns // n) * batch
         if (programs < FEW // 3 and m * n > 4096) or (programs > 4096 and m < 64):
             continue
-        if (m, n, k, warps, stages) not in (*deep, *online):
+        if (m, n, k, warps, stages) not in (*deep, *online, *small):
             warps = 8 if m * max(n, 64) > 128 * 64 else 4
         found[m, n, k, warps] = {"m": m, "n": n, "k": k, "warps": warps, "stages": stages}
     yield from found.values()

@@ -18,6 +18,7 @@ from burnish.core.tensors import BITS
 from burnish.cuda.library import LibraryProduct
 from burnish.hw.spec import HardwareSpec
 from burnish.tile.graph import TensorType
+from burnish.tile.recurrence import TURN
 
 PRODUCT_SHARE = 0.8
 """Of the tensor cores' peak that a product reaches when its operands are near (0.75 to 0.82)."""
@@ -143,7 +144,7 @@ def price(
     far = _far_bytes(written, types, moved, hw)
     memory_s = far / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
     waves = math.ceil(programs / (hw.compute_units * resident))
-    latency_s = waves * (_latency_s(tally) + crossed_s)
+    latency_s = waves * (_latency_s(tally, written.launch.warps) + crossed_s)
     launch_s = hw.launch_overhead_s + (EARLY_RAMP_S if written.launch.early else RAMP_S)
     rounds = max(programs / hw.compute_units, 1.0)
     apart = 1 / resident if tally.flying else 0.0
@@ -159,9 +160,11 @@ def price(
     )  # fmt: skip
 
 
-def _latency_s(tally: Tally) -> float:
+def _latency_s(tally: Tally, warps: int) -> float:
     """Return how long one program takes whose work takes no time: it waits for its loads."""
     chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
+    # warps that add up together wait for each other, and what the next sum loads waits with them
+    chained += tally.again * COMPUTED_S if warps > 1 else 0.0
     chained += tally.waited * WAITED_S
     chained += tally.gathered * GATHERED_S + tally.placed * PLACED_S
     chained += LOOPED_S * max(min(tally.turns - tally.steps - tally.ahead, tally.waits), 0)
@@ -253,11 +256,14 @@ def _far_bytes(
 ) -> float:
     """Return those of the bytes that a kernel needs which the second cache has not.
 
-    Constants come from memory: those of other kernels have passed since. All else does where it
-    is too much to have stayed.
+    Constants come from memory: those of other kernels have passed since, unless it is a step of a
+    sequence, which reads what the step before has read. All else does where it is too much to have
+    stayed.
     """
+    again = any(TURN in name for name in written.constants)
     size = {name: types[name].size * BITS[types[name].dtype] / 8 for name in written.constants}
     loaded = written.tally.loaded_bytes
-    fixed = sum(min(size[n], loaded.get(n, 0.0) * written.programs) for n in size)
+    every = sum(min(size[n], loaded.get(n, 0.0) * written.programs) for n in size)
+    fixed = 0.0 if again else every
     gone = min(max(moved / hw.memory[-2].capacity_bytes - NEAR, 0.0), 1.0)
     return fixed + (moved - fixed) * gone

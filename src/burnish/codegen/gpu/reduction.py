@@ -107,6 +107,7 @@ def _unrolled(writer: KernelWriter, point: Point) -> Value:
 def _along_new_axis(writer: KernelWriter, point: Point, terms: int) -> Value:
     """Write a reduction along a dimension of its own, in a loop where it is long."""
     op = point.op
+    writer.tally.add_up(op.output)
     depends = axes_in(point.bind.values())
     dims = writer.dims(depends, point.frame)
     free = next((k for k, axis in enumerate(point.frame) if axis not in dims), None)

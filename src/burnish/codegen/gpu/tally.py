@@ -62,6 +62,9 @@ class Tally:
     """Turns of all loops."""
     averaged: list[tuple[int, int, int]] = field(default_factory=list)
     """Averages by softmax, block by block: rows and terms of a block, and turns."""
+    again: int = 0
+    """Sums over rows that a nest forms at a further place, with loads of their own."""
+    _added_up: set[str] = field(default_factory=set)
 
     def load(
         self,
@@ -95,6 +98,11 @@ class Tally:
         """Count a store."""
         self.stored_bytes[tensor] = self.stored_bytes.get(tensor, 0.0) + elements * BITS[dtype] / 8
         self.lane_operations += 0.5 * elements
+
+    def add_up(self, nest: str) -> None:
+        """Count a sum over rows."""
+        self.again += nest in self._added_up
+        self._added_up.add(nest)
 
     def work(self, function: str, elements: int, trips: int) -> None:
         """Count a function of every lane."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,16 +12,17 @@ from burnish.operators.loops.sequences import (
     activations,
     biases,
     peepholes,
+    same_activations,
     sequence_of,
-    weights,
 )
-from burnish.operators.loops.time_steps import StepBuilder, Unrolled
+from burnish.operators.loops.time_steps import StepWriter, Unrolled
+from burnish.operators.loops.written_out import WrittenSteps
 from burnish.operators.record import Operands, Operator, Partial, register
 from burnish.operators.rules import all_first_type
 from burnish.tile.expr import Expr, call
 from burnish.tile.pointwise import like
 from burnish.tile.recurrence import Recurrence, Unrolling
-from burnish.tile.semantics import NestBuilder, Node
+from burnish.tile.semantics import Meaning, NestBuilder, Node
 
 
 def _shape(at: Operands) -> Sequence[Partial | None]:
@@ -40,6 +41,8 @@ def _shape(at: Operands) -> Sequence[Partial | None]:
 
 Functions = tuple[Activation, ...]
 """Those of one direction, in ONNX's order."""
+_TYPES = ("f32", "f16", "bf16")
+"""Of what is written out."""
 
 
 def lstm(builder: NestBuilder, node: Node) -> Recurrence:
@@ -49,18 +52,30 @@ def lstm(builder: NestBuilder, node: Node) -> Recurrence:
     coupled = bool(node.attributes.get("input_forget", 0))
     for direction, functions in enumerate(activations(sequence, ("sigmoid", "tanh", "tanh"))):
         step = found.begin(direction, biases(builder, sequence, direction).sum(axis=0))
-        held = weights(builder, sequence, direction)
-        gates = step.product("gates", "h.last", held, "x", range(4))
-        _lstm_step(step, gates, functions, peepholes(builder, sequence, direction), coupled=coupled)
+        eyes = peepholes(builder, sequence, direction)
+        _lstm_step(step, functions, eyes, coupled=coupled)
         found.end(step, {"h": "h", "c": "c"})
     return found.recurrence()
 
 
+def lstm_written(builder: NestBuilder, node: Node) -> None:
+    """Add all steps of an LSTM."""
+    sequence = sequence_of(builder, node, 4, _TYPES)
+    functions = same_activations(sequence, ("sigmoid", "tanh", "tanh"))
+    coupled = bool(node.attributes.get("input_forget", 0))
+    steps = WrittenSteps(sequence, builder, ("h", "c"))
+    eyes = steps.peepholes()
+    for _ in steps.times(steps.biases().sum(axis=0)):
+        _lstm_step(steps, functions, eyes, coupled=coupled)
+    steps.end()
+
+
 def _lstm_step(
-    step: StepBuilder, gates: str, functions: Functions, eyes: Array | None, *, coupled: bool
+    step: StepWriter, functions: Functions, eyes: Array | None, *, coupled: bool
 ) -> None:
     """Add the new cell and state; gates are in ONNX's order: input, output, forget, cell."""
     f, g, h = functions
+    gates = step.product("gates", "h.last", "x", range(4))
     peeps = [] if eyes is None else [step.row(row, f"peephole.{n}") for n, row in enumerate(eyes)]
 
     def cell(into: Expr, forget: Expr, new: Expr, last: Expr, *seen: Expr) -> Expr:
@@ -87,22 +102,44 @@ def gru(builder: NestBuilder, node: Node) -> Recurrence:
     """Return the steps of a GRU; gates are in ONNX's order: update, reset, hidden."""
     sequence = sequence_of(builder, node, gates=3)
     found = Unrolled(sequence, builder, ("h",))
-    resets_product = bool(node.attributes.get("linear_before_reset", 0))
-    write = _reset_behind if resets_product else _reset_before
+    write = _gru_step(node)
     for direction, functions in enumerate(activations(sequence, ("sigmoid", "tanh"))):
         first, second = biases(builder, sequence, direction)
-        # what is added before a product is reset is reset with it
-        early = np.where(np.arange(3)[:, None] < 2, second, 0) if resets_product else second
-        step = found.begin(direction, first + early)
-        write(step, weights(builder, sequence, direction), second[2], functions)
+        step = found.begin(direction, first + _early(node, second))
+        write(step, second[2], functions)
         found.end(step, {"h": "h"})
     return found.recurrence()
 
 
-def _reset_behind(step: StepBuilder, held: Array, bias: Array, functions: Functions) -> None:
+def gru_written(builder: NestBuilder, node: Node) -> None:
+    """Add all steps of a GRU."""
+    sequence = sequence_of(builder, node, 3, _TYPES)
+    functions = same_activations(sequence, ("sigmoid", "tanh"))
+    steps = WrittenSteps(sequence, builder, ("h",))
+    (first, second), write = steps.biases(), _gru_step(node)
+    for _ in steps.times(first + _early(node, second)):
+        write(steps, second[:, 2], functions)
+    steps.end()
+
+
+def _gru_step(node: Node) -> Callable[[StepWriter, Array, Functions], None]:
+    return _reset_behind if node.attributes.get("linear_before_reset", 0) else _reset_before
+
+
+def _early(node: Node, bias: Array) -> Array:
+    """Return what is added to products with states ahead of time: gate, unit.
+
+    What is added before a product is reset is reset with it.
+    """
+    if not node.attributes.get("linear_before_reset", 0):
+        return bias
+    return np.where(np.arange(3)[:, None] < 2, bias, np.float32(0))
+
+
+def _reset_behind(step: StepWriter, bias: Array, functions: Functions) -> None:
     """Add a step in which the product with the last state is reset."""
     f, g = functions
-    plain = step.plain_product("gates", "h.last", held)
+    plain = step.plain_product("gates", "h.last")
 
     def state(*given: Expr) -> Expr:
         update, reset, hidden, x_update, x_reset, x_hidden, added, last = given
@@ -114,16 +151,16 @@ def _reset_behind(step: StepBuilder, held: Array, bias: Array, functions: Functi
     step.element("h", [*reads, step.row(bias, "bias"), step.unit("h.last")], state)
 
 
-def _reset_before(step: StepBuilder, held: Array, _bias: Array, functions: Functions) -> None:
+def _reset_before(step: StepWriter, _bias: Array, functions: Functions) -> None:
     """Add a step in which the last state is reset before it is multiplied."""
     f, g = functions
-    gates = step.product("gates", "h.last", held, "x", range(2))
+    gates = step.product("gates", "h.last", "x", range(2))
     step.element(
         "reset",
         [step.gate(gates, 1), step.unit("h.last")],
         lambda reset, last: call("multiply", f(reset), last),
     )
-    hidden = step.product("hidden", "reset", held, "x", range(2, 3))
+    hidden = step.product("hidden", "reset", "x", range(2, 3))
     reads = [step.gate(gates, 0), step.gate(hidden, 0), step.unit("h.last")]
     step.element("h", reads, lambda update, new, last: _mixed(f(update), g(new), last))
 
@@ -140,19 +177,38 @@ def rnn(builder: NestBuilder, node: Node) -> Recurrence:
     found = Unrolled(sequence, builder, ("h",))
     for direction, (f,) in enumerate(activations(sequence, ("tanh",))):
         step = found.begin(direction, biases(builder, sequence, direction).sum(axis=0))
-        held = weights(builder, sequence, direction)
-        gates = step.product("gates", "h.last", held, "x", range(1))
-        step.element("h", [step.gate(gates, 0)], f)
+        _rnn_step(step, f)
         found.end(step, {"h": "h"})
     return found.recurrence()
 
 
-def _recurrent(gates: int, steps: Unrolling) -> Operator:
+def rnn_written(builder: NestBuilder, node: Node) -> None:
+    """Add all steps of a plain recurrence."""
+    sequence = sequence_of(builder, node, 1, _TYPES)
+    (f,) = same_activations(sequence, ("tanh",))
+    steps = WrittenSteps(sequence, builder, ("h",))
+    for _ in steps.times(steps.biases().sum(axis=0)):
+        _rnn_step(steps, f)
+    steps.end()
+
+
+def _rnn_step(step: StepWriter, f: Activation) -> None:
+    gates = step.product("gates", "h.last", "x", range(1))
+    step.element("h", [step.gate(gates, 0)], f)
+
+
+def _recurrent(gates: int, steps: Unrolling, written: Meaning) -> Operator:
     def work(at: Operands) -> float:
         source, (directions, _, hidden) = at.sizes(0), at.sizes(2)
         return 2.0 * source[0] * source[1] * directions * gates * hidden * (source[2] + hidden)
 
-    return Operator(shape=_shape, types=all_first_type, work=work, steps=steps)
+    return Operator(shape=_shape, types=all_first_type, work=work, steps=steps, written=written)
 
 
-register({"LSTM": _recurrent(4, lstm), "GRU": _recurrent(3, gru), "RNN": _recurrent(1, rnn)})
+register(
+    {
+        "LSTM": _recurrent(4, lstm, lstm_written),
+        "GRU": _recurrent(3, gru, gru_written),
+        "RNN": _recurrent(1, rnn, rnn_written),
+    }
+)

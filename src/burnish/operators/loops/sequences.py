@@ -17,7 +17,8 @@ from burnish.tile.pointwise import above, below, like
 from burnish.tile.recurrence import TimeStrip
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError
 
-_SOURCE, _WEIGHTS, _RECURRENT, _BIAS, _LENGTHS, _STATE, _CELL, _PEEPHOLES = range(8)
+SOURCE, WEIGHTS, RECURRENT, BIAS, LENGTHS, STATE, CELL, PEEPHOLES = range(8)
+"""The places of its inputs."""
 
 MOST_STEPS = 2**17
 """Of a sequence in a plan, which has a row for each."""
@@ -59,15 +60,17 @@ class Sequence:
 
     def state(self, place: int) -> str | None:
         """Return what the first step finds as its last state, or cell; None: zeros."""
-        return self.node.input(_STATE + place)
+        return self.node.input(STATE + place)
 
 
-def sequence_of(builder: NestBuilder, node: Node, gates: int) -> Sequence:
+def sequence_of(
+    builder: NestBuilder, node: Node, gates: int, types: tuple[str, ...] = ("f32",)
+) -> Sequence:
     """Return what a node says of itself; forms that have no nests here are not covered."""
-    source = builder.type(node.inputs[_SOURCE])
-    if source.dtype != "f32":
+    source = builder.type(node.inputs[SOURCE])
+    if source.dtype not in types:
         raise NotCoveredError(f"its numbers are {source.dtype}, and steps compute with f32")
-    directions, _, hidden = builder.type(node.inputs[_RECURRENT]).shape
+    directions, _, hidden = builder.type(node.inputs[RECURRENT]).shape
     batch_first = bool(node.attributes.get("layout", 0))
     steps, batch = (source.shape[1], source.shape[0]) if batch_first else source.shape[:2]
     if steps > MOST_STEPS:
@@ -90,7 +93,7 @@ def sequence_of(builder: NestBuilder, node: Node, gates: int) -> Sequence:
 
 def _lengths(builder: NestBuilder, node: Node, steps: int) -> str | None:
     """Return what says how long rows are; None: all are as long as the sequence."""
-    name = node.input(_LENGTHS)
+    name = node.input(LENGTHS)
     known = None if name is None else builder.constants.get(name)
     if known is None:
         return name
@@ -99,6 +102,15 @@ def _lengths(builder: NestBuilder, node: Node, steps: int) -> str | None:
     if beyond.size:
         raise NotCoveredError(f"a row has {beyond[0]} steps, and the sequence has {steps}")
     return None if (rows == steps).all() else name
+
+
+def same_activations(sequence: Sequence, usual: tuple[str, ...]) -> tuple[Activation, ...]:
+    """Return the functions that all directions have in common."""
+    count = len(usual)
+    names = [name.lower() for name in sequence.node.attributes.get("activations", ())]
+    if names[count:] not in ([], names[:count]):
+        raise NotCoveredError(f"its directions have different functions: {', '.join(names)}")
+    return activations(sequence, usual)[0]
 
 
 def activations(sequence: Sequence, usual: tuple[str, ...]) -> list[tuple[Activation, ...]]:
@@ -132,7 +144,7 @@ def constant_part(
 ) -> Array:
     """Return one direction of an operand that must be a constant, in another shape."""
     name = sequence.node.input(place)
-    what = {_WEIGHTS: "its weight", _RECURRENT: "its recurrent weight", _BIAS: "its bias"}
+    what = {WEIGHTS: "its weight", RECURRENT: "its recurrent weight", BIAS: "its bias"}
     if name is None:
         return np.zeros(shape, np.float32)
     array = np.asarray(builder.constant(name, what.get(place, "its peephole")))
@@ -144,20 +156,20 @@ def constant_part(
 def weights(builder: NestBuilder, sequence: Sequence, direction: int) -> Array:
     """Return the recurrent weights of a direction: gate, output, input."""
     shape = (sequence.gates, sequence.hidden, sequence.hidden)
-    return constant_part(builder, sequence, _RECURRENT, direction, shape)
+    return constant_part(builder, sequence, RECURRENT, direction, shape)
 
 
 def biases(builder: NestBuilder, sequence: Sequence, direction: int) -> Array:
     """Return the biases of a direction, of the product with inputs and that with states."""
     shape = (2, sequence.gates, sequence.hidden)
-    return constant_part(builder, sequence, _BIAS, direction, shape)
+    return constant_part(builder, sequence, BIAS, direction, shape)
 
 
 def peepholes(builder: NestBuilder, sequence: Sequence, direction: int) -> Array | None:
     """Return what cells add to gates, a row for each of three; None: nothing."""
-    if sequence.node.input(_PEEPHOLES) is None:
+    if sequence.node.input(PEEPHOLES) is None:
         return None
-    return constant_part(builder, sequence, _PEEPHOLES, direction, (3, sequence.hidden))
+    return constant_part(builder, sequence, PEEPHOLES, direction, (3, sequence.hidden))
 
 
 def inputs_product(
@@ -166,14 +178,14 @@ def inputs_product(
     """Add the product with the inputs of all steps; return a step's part of it."""
     columns = sequence.gates * sequence.hidden
     shape = (columns, sequence.width)
-    weight = constant_part(builder, sequence, _WEIGHTS, direction, shape)
-    held = builder.add_constant(weight, f"{sequence.node.inputs[_WEIGHTS]}.{direction}")
+    weight = constant_part(builder, sequence, WEIGHTS, direction, shape)
+    held = builder.add_constant(weight, f"{sequence.node.inputs[WEIGHTS]}.{direction}")
     added = builder.add_constant(bias.reshape(columns), sequence.own(f"bias.{direction}"))
     t, b, n = Axis("t", sequence.steps), Axis("b", sequence.batch), Axis("n", columns)
     inner = Axis("i", sequence.width)
     place = (at(b), at(t)) if sequence.batch_first else (at(t), at(b))
     reads = [
-        Read(sequence.node.inputs[_SOURCE], (*place, at(inner))),
+        Read(sequence.node.inputs[SOURCE], (*place, at(inner))),
         Read(held, (at(n), at(inner))),
         Read(added, (at(n),)),
     ]

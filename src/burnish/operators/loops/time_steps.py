@@ -4,18 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from burnish.core.arrays import Array
 from burnish.operators.loops.products import contract
-from burnish.operators.loops.sequences import Sequence, along, inputs_product
+from burnish.operators.loops.sequences import Sequence, along, inputs_product, weights
 from burnish.tile.expr import Argument, Expr, Guard, Inside, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.index import Axis, Index, at, number
 from burnish.tile.pointwise import like
 from burnish.tile.recurrence import Chain, Recurrence, TimeStrip
 from burnish.tile.semantics import NestBuilder
+
+Place = tuple[str, tuple[Index, ...]]
+"""A tensor, and where it is read."""
+
+
+class StepWriter(Protocol):
+    """What nests of one step are added with, be it the one of all times or one of many."""
+
+    def product(self, name: str, state: str, added: str, gates: range) -> str:
+        """Add what states and inputs give for some gates."""
+
+    def plain_product(self, name: str, state: str) -> str:
+        """Add what states alone give for all gates."""
+
+    def element(self, name: str, reads: list[Place], scalar: Callable[..., Expr]) -> str:
+        """Add a nest over rows and hidden units."""
+
+    def gate(self, tensor: str, which: int) -> Place:
+        """Return the read of one gate."""
+
+    def unit(self, tensor: str) -> Place:
+        """Return the read of one hidden unit of a state."""
+
+    def row(self, array: Array, name: str) -> Place:
+        """Return the read of what is the same in all rows."""
 
 
 @dataclass(slots=True)
@@ -25,6 +51,8 @@ class StepBuilder:
     sequence: Sequence
     direction: int
     builder: NestBuilder
+    held: Array
+    """The recurrent weights: gate, output, input."""
     inputs: list[str] = field(default_factory=list)
     strips: dict[str, TimeStrip] = field(default_factory=dict)
 
@@ -46,19 +74,17 @@ class StepBuilder:
             self.strips[name] = strip
         return name
 
-    def element(
-        self, name: str, reads: list[tuple[str, tuple[Index, ...]]], scalar: Callable[..., Expr]
-    ) -> str:
+    def element(self, name: str, reads: list[Place], scalar: Callable[..., Expr]) -> str:
         """Add a nest over rows and hidden units."""
         found = [Read(tensor, index) for tensor, index in reads]
         kinds = [self.builder.type(tensor).dtype for tensor, _ in reads]
         body = scalar(*(Argument(place, kind) for place, kind in enumerate(kinds)))
         return self.builder.add(name, self.axes, found, body)
 
-    def product(self, name: str, state: str, weight: Array, added: str, gates: range) -> str:
+    def product(self, name: str, state: str, added: str, gates: range) -> str:
         """Add what states and inputs give for some gates: rows, gates, hidden units."""
         (b, j), k, g = self.axes, self.inner, Axis("g", len(gates))
-        held = self.builder.add_constant(weight[gates.start : gates.stop], f"{name}.weight")
+        held = self.builder.add_constant(self.held[gates.start : gates.stop], f"{name}.weight")
         reads = [Read(state, (at(b), at(k))), Read(held, (at(g), at(j), at(k)))]
         reads.append(Read(added, (at(b), at(g) + gates.start, at(j))))
 
@@ -67,23 +93,23 @@ class StepBuilder:
 
         return contract(self.builder, name, (b, g, j), reads, [k], finish)
 
-    def plain_product(self, name: str, state: str, weight: Array) -> str:
+    def plain_product(self, name: str, state: str) -> str:
         """Add what states alone give for all gates: rows, gates, hidden units."""
-        (b, j), k, g = self.axes, self.inner, Axis("g", len(weight))
-        held = self.builder.add_constant(weight, f"{name}.weight")
+        (b, j), k, g = self.axes, self.inner, Axis("g", len(self.held))
+        held = self.builder.add_constant(self.held, f"{name}.weight")
         reads = [Read(state, (at(b), at(k))), Read(held, (at(g), at(j), at(k)))]
         return contract(self.builder, name, (b, g, j), reads, [k])
 
-    def gate(self, tensor: str, which: int) -> tuple[str, tuple[Index, ...]]:
+    def gate(self, tensor: str, which: int) -> Place:
         """Return the read of one gate."""
         b, j = self.axes
         return tensor, (at(b), number(which), at(j))
 
-    def unit(self, tensor: str) -> tuple[str, tuple[Index, ...]]:
+    def unit(self, tensor: str) -> Place:
         """Return the read of one hidden unit of a state."""
         return tensor, tuple(map(at, self.axes))
 
-    def row(self, array: Array, name: str) -> tuple[str, tuple[Index, ...]]:
+    def row(self, array: Array, name: str) -> Place:
         """Return the read of what is the same in all rows."""
         return self.builder.add_constant(array, name), (at(self.axes[1]),)
 
@@ -117,7 +143,7 @@ class Unrolled:
         strip = inputs_product(self.builder, s, direction, bias)
         own = NestBuilder({}, {})
         own.begin(s.node)
-        step = StepBuilder(s, direction, own)
+        step = StepBuilder(s, direction, own, weights(self.builder, s, direction))
         step.read_from("x", TensorType("f32", (s.batch, s.gates, s.hidden)), strip)
         kind = TensorType("f32", (s.batch, s.hidden))
         for place, name in enumerate(self.states):
@@ -269,7 +295,7 @@ def nests_before(builder: NestBuilder) -> TileGraph:
     )
 
 
-def _times(step: StepBuilder) -> list[tuple[str, tuple[Index, ...]]]:
+def _times(step: StepBuilder) -> list[Place]:
     return [(NOW, (number(0),)), (LENGTHS, (at(step.axes[0]),))]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from burnish.core.arrays import Array
 from burnish.tile.graph import TileGraph
 from burnish.tile.index import Fetch, Index, number
+from burnish.tile.recurrence import TURN
 from burnish.tile.steps.substitution import index_mapped, kept_fetch, op_fetches, op_mapped
 from burnish.tile.steps.tidy import tidy
 from burnish.tile.steps.unused import regraph
@@ -20,6 +21,8 @@ def known_places(graph: TileGraph) -> TileGraph:
 
     out[i, j] = x[fetch(table[i, j])], table = [[0, 1], [2, 3]]  -->  out[i, j] = x[2*i + j]
     out[i] = x[fetch(table[i, 1])], table = [[7, 0], [5, 2], [6, 4]]  -->  out[i] = x[2*i]
+
+    Where a step of a sequence reads stays a place: its nests are to be like those of all others.
     """
     of_fetch = partial(_place, constants=graph.constants)
     ops = [
@@ -33,7 +36,7 @@ def known_places(graph: TileGraph) -> TileGraph:
 
 def _place(fetch: Fetch, constants: Mapping[str, Array]) -> Index:
     """Return where a fetched index points to, if a formula of axes tells."""
-    array = constants.get(fetch.tensor)
+    array = None if TURN in fetch.tensor else constants.get(fetch.tensor)
     part = None if array is None else _picked(np.asarray(array), fetch.index)
     found = None if part is None else _steps(part, fetch.extent)
     if found is None:
