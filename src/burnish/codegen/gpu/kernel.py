@@ -35,7 +35,7 @@ from burnish.core.plain_text import plain
 from burnish.core.tensors import BITS
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, Index, at, axes_of, flatten, substitute, unflatten
+from burnish.tile.index import Axis, Index, at, axes_of, substitute, unflatten
 from burnish.tile.schedule import Schedule
 
 Orders = Mapping[str, tuple[int, ...]]
@@ -183,6 +183,7 @@ def _writer(
     writer = KernelWriter(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
     )  # fmt: skip
+    writer.tally.threads = 32 * settings.get("warps", 4)
     writer.own_functions, writer.rounds_late = target.own_functions, target.rounds_late
     halves = [types[name].dtype in spelling.HALVES for name in part.outputs]
     writer.halves, writer.constants = target.own_functions and all(halves), constants
@@ -253,8 +254,7 @@ def _store(
     turn: WalkTurn,
 ) -> None:
     kind = writer.types[tensor]
-    order = writer.orders.get(tensor) or range(len(kind.shape))
-    offset = flatten([index[d] for d in order], [kind.shape[d] for d in order])
+    offset = writer.offset(tensor, index)
     depends = axes_of(offset)
     inside = [*turn.ready, *ranges(Read(tensor, index), kind.shape, turn.ranges)]
     mask = writer.mask(depends, inside, frame)
@@ -266,6 +266,7 @@ def _store(
         text = f"({text}).to({_stored_type(kind)})"
     writer.line(f"tl.store({place}, {text}{f', mask={mask}' if mask else ''})")
     writer.tally.store(tensor, kind.dtype, writer.elements(dims))
+    writer.touch(offset, kind.dtype, dims, writer.scopes[-1].trips)
 
 
 def _stored_type(kind: TensorType) -> str:

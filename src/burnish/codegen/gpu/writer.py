@@ -17,7 +17,9 @@ from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, Progra
 from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, scattered
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
+from burnish.codegen.gpu.touched import touched_lines
 from burnish.codegen.gpu.values import Point, Scope, Value
+from burnish.core.tensors import BITS
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
     Accumulated,
@@ -208,9 +210,7 @@ class KernelWriter:
 
     def load(self, read: Read, frame: Frame) -> Value:
         """Return what a read gives whose index is over the kernel's own axes."""
-        kind, order = self.types[read.tensor], self.orders.get(read.tensor)
-        places = order or range(len(kind.shape))
-        offset = flatten([read.index[d] for d in places], [kind.shape[d] for d in places])
+        kind, offset = self.types[read.tensor], self.offset(read.tensor, read.index)
         guards = [*read.guards, *ranges(read, kind.shape)]
         used = [offset, *(guard.index for guard in guards)]
         depends = frozenset(axis for each in used for axis in axes_of(each))
@@ -231,11 +231,24 @@ class KernelWriter:
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
+            self.touch(offset, kind.dtype, dims, self.scopes[-1].trips)
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             if read.otherwise == 0:
                 self.guarded[found.text] = tuple(guards)
             return found
+
+    def offset(self, tensor: str, index: Sequence[Index]) -> Index:
+        """Return how far an element lies behind a tensor's beginning."""
+        shape = self.types[tensor].shape
+        order = self.orders.get(tensor) or range(len(shape))
+        return flatten([index[d] for d in order], [shape[d] for d in order])
+
+    def touch(self, offset: Index, dtype: str, dims: frozenset[Axis], trips: int) -> None:
+        """Count the lines of memory that a block of elements at an offset is in."""
+        blocks = tuple((axis, block.size) for axis, block in self.blocks.items() if axis in dims)
+        lines = touched_lines(offset, blocks, BITS[dtype], self.tally.threads)
+        self.tally.lines += lines * trips
 
     def mask(self, depends: Iterable[Axis], guards: Sequence[Guard], frame: Frame) -> str:
         """Return the condition that lanes lie inside of their axes, and that guards hold."""
