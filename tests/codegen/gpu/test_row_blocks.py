@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.choose import GpuPredicted, candidates, priced
-from burnish.codegen.gpu.kernel import GpuTarget
+from burnish.codegen.gpu.form import ALONG, walked
+from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.row_blocks import SPELLED_OUT
 from burnish.hw.spec import load
 from burnish.tile.graph import TileGraph
@@ -90,3 +92,37 @@ def test_a_card_starts_one_small_program_after_the_other() -> None:
         schedule = Schedule((4194304,), settings={"m": m, "warps": warps, "stages": 1})
         seconds[m] = priced(whole(graph), schedule, graph, H200, GpuTarget()).seconds
     assert seconds[32] > 60e-6 > 6 * seconds[1024]
+
+
+POINTS = """points (float[2,16,40,20] x) => (float[2,16,40] y)
+    { a = Constant<value_ints=[3]>() y = ReduceMax<keepdims=0>(x, a) }"""
+CHANNELS_LAST = {"x": (0, 2, 3, 1)}
+
+
+@pytest.mark.parametrize("m", [8, 32, 128, 1024])
+def test_lanes_along_what_is_read_give_what_the_judge_gives(m: int) -> None:
+    graph = parsed(POINTS)
+    inputs = inputs_of(graph)
+    inputs["x"][1, 3, 7, 5] = np.nan
+    blocks = {"m": m, "warps": 1, "stages": 1, ALONG: 1}
+    found = run_groups(graph, [(whole(graph), blocks)], inputs, CHANNELS_LAST)["y"]
+    np.testing.assert_array_equal(found, evaluate(graph, inputs)["y"])
+    for orders in (CHANNELS_LAST, {}):
+        target = GpuTarget(orders=orders)
+        (launch,) = emit(whole(graph), Schedule((2, 16, 40), settings=blocks), graph, target)
+        sizes = {name: kind.size for name, kind in graph.tensors.items()}
+        assert breaches(launch, sizes, all_programs=True) == ()
+
+
+def test_lanes_run_along_what_is_read_where_that_lies_otherwise_than_the_output() -> None:
+    graph = parsed(POINTS.replace("16,40", "128,512"))
+    target = GpuTarget(orders=CHANNELS_LAST)
+    best = GpuPredicted(H200, target).best(whole(graph), graph)
+    assert best.schedule.settings[ALONG] == 1
+    assert all(ALONG not in each for each in candidates(whole(graph), GpuTarget()))
+
+
+def test_dimensions_are_walked_as_they_lie_or_along_the_one_that_settings_name() -> None:
+    dims = walked(parsed(POINTS).ops[0], None, {ALONG: 1})
+    assert dims == (0, 2, 1)
+    assert walked(parsed(POINTS).ops[0], (2, 0, 1), {}) == (2, 0, 1)

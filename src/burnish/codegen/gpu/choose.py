@@ -244,7 +244,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
         yield from single_rows(group, target.orders)
-        yield from summing_blocks(group)
+        yield from summing_blocks(group, target.orders)
         yield from in_parts(group)
     else:
         for m, warps in ((512, 4), (1024, 4), (256, 2), (2048, 8)):

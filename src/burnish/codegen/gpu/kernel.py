@@ -18,6 +18,7 @@ from burnish.codegen.gpu.form import (
     phased,
     places_of,
     stored_place,
+    walked,
     window_axes,
 )
 from burnish.codegen.gpu.guards import Bind, ranges
@@ -139,7 +140,8 @@ def _written(
 ) -> Written:
     anchor = part.anchor
     places = places_of(part.ops, anchor)
-    whole = form(part.ops, anchor, target.orders.get(anchor.output), places)
+    order = walked(anchor, target.orders.get(anchor.output), settings)
+    whole = form(part.ops, anchor, order, places)
     patch = patch_of(window_axes(part.ops, anchor, places), settings)
     shape, axes = phased(whole, patch.counts)
     sizes = block_sizes(shape, settings)

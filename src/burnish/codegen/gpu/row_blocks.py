@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from burnish.codegen.gpu.blocks import power_of_two
-from burnish.codegen.gpu.form import Form
+from burnish.codegen.gpu.form import ALONG, Form, read_along
 from burnish.codegen.gpu.kernel import Orders
 from burnish.codegen.gpu.launch_parts import splittable
 from burnish.codegen.gpu.reduction import spelled_out
@@ -55,7 +55,7 @@ def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
         yield {"m": rows, "warps": min(power_of_two(long * rows // 256), 8), "stages": 1}
 
 
-def summing_blocks(group: Group) -> Iterator[Settings]:
+def summing_blocks(group: Group, orders: Orders) -> Iterator[Settings]:
     """Yield blocks of outputs that each sum up terms: with lanes for these, or one after another.
 
     Where all terms are spelled out, no lane is there but for outputs: there are as many of these.
@@ -64,6 +64,9 @@ def summing_blocks(group: Group) -> Iterator[Settings]:
     if all(spelled_out(op, ops) for op in group.ops if op.reduced):
         for m, warps in SPELLED_OUT:
             yield {"m": m, "warps": warps, "stages": 1}
+        if (along := read_along(group.ops, group.anchor, orders)) is not None:
+            for m, warps in SPELLED_OUT:
+                yield {"m": m, "warps": warps, "stages": 1, ALONG: along}
         return
     for m in (8, 32, 128, 512):
         yield {"m": m, "warps": 4, "stages": 2}

@@ -87,8 +87,12 @@ class Tally:
 
     def spare(self, tensor: str, dtype: str, elements: int, trips: int) -> None:
         """Take back what was counted for some turns of a load."""
-        self.loaded_bytes[tensor] -= elements * BITS[dtype] / 8 * trips
+        self.spare_bytes(tensor, dtype, elements * trips)
         self.lane_operations -= self._beside(elements) * trips
+
+    def spare_bytes(self, tensor: str, dtype: str, elements: float) -> None:
+        """Take back what was counted to move for some elements of a load."""
+        self.loaded_bytes[tensor] -= elements * BITS[dtype] / 8
 
     def store(self, tensor: str, dtype: str, elements: int) -> None:
         """Count a store."""

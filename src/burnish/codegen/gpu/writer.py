@@ -244,7 +244,7 @@ class KernelWriter:
         order = self.orders.get(tensor) or range(len(shape))
         return flatten([index[d] for d in order], [shape[d] for d in order])
 
-    def touch(self, offset: Index, dtype: str, dims: frozenset[Axis], trips: int) -> None:
+    def touch(self, offset: Index, dtype: str, dims: frozenset[Axis], trips: float) -> None:
         """Count the lines of memory that a block of elements at an offset is in."""
         blocks = tuple((axis, block.size) for axis, block in self.blocks.items() if axis in dims)
         lines = touched_lines(offset, blocks, BITS[dtype], self.tally.threads)
@@ -284,8 +284,8 @@ class KernelWriter:
                 given = self.expression(inner, point)
                 text = spelling.casted(given.text, given.dtype, dtype)
                 return Value(text, dtype, given.dims, given.depends)
-            case Call("where", (Inside(guards, _), yes, no), _) if (
-                found := self._settled(bound_guards(guards, point.bind), yes, no, point)
+            case Call("where", (condition, yes, no), _) if (
+                found := self._settled(condition, yes, no, point)
             ) is not None:
                 return found
             case Call():
@@ -293,13 +293,16 @@ class KernelWriter:
                 called = at_once(expr, exact=not self.rounds_late, near=near)
                 return self._call(*called, point)
 
-    def _settled(
-        self, guards: tuple[Guard, ...] | None, yes: Expr, no: Expr, point: Point
-    ) -> Value | None:
+    def _settled(self, condition: Expr, yes: Expr, no: Expr, point: Point) -> Value | None:
         """Return which of two a condition chooses where that is known; None: it is not.
 
         What is loaded may be zero wherever the condition does not hold: it then runs ahead.
         """
+        from burnish.codegen.gpu.picked import picked
+
+        if (found := picked(self, condition, yes, no, point)) or not isinstance(condition, Inside):
+            return found
+        guards = bound_guards(condition.guards, point.bind)
         if not guards:
             return self.expression(no if guards is None else yes, point)
         if no != Constant(0, no.dtype):
