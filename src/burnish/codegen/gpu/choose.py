@@ -20,6 +20,7 @@ from burnish.codegen.gpu.row_blocks import (
     Settings,
     in_parts,
     single_rows,
+    summing_blocks,
     whole_rows,
 )
 from burnish.codegen.gpu.several import in_one_warp, whole_products
@@ -249,11 +250,10 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
         yield from in_one_warp(single_rows(group, target.orders), group.ops, places)
-        for m in (8, 32, 128, 512):
-            yield {"m": m, "warps": 4, "stages": 2}
+        yield from summing_blocks(group, target.orders)
         yield from in_parts(group)
     else:
-        for m, warps in ((512, 4), (1024, 4), (256, 2)):
+        for m, warps in ((512, 4), (1024, 4), (256, 2), (2048, 8)):
             yield {"m": m, "warps": warps, "stages": 1}
 
 

@@ -13,6 +13,8 @@ from burnish.tile.index import Axis, Index, at, axes_of, substitute
 Places = Mapping[str, tuple[tuple[Index, ...], ...]]
 """Where each tensor is read when the anchor is computed, over the anchor's axes."""
 
+ALONG = "along"
+"""The setting of blocks whose lanes run along another dimension than the output's last one."""
 MOST_TAPS = 64
 """Terms of a window that one thread adds up, where neighbours share none of them."""
 _MOST_PLACES = 64
@@ -67,6 +69,37 @@ def form(
         if found is not None:
             return made(*found, whole=False)
     return made(ordered, (), whole=False)
+
+
+def walked(
+    anchor: TileOp, order: Sequence[int] | None, settings: Mapping[str, int]
+) -> tuple[int, ...]:
+    """Return an output's dimensions as lanes run over them: as in memory, or along another one."""
+    own = tuple(order or range(len(anchor.spatial)))
+    along = settings.get(ALONG)
+    return own if along is None else (*(d for d in own if d != along), along)
+
+
+def read_along(
+    ops: Sequence[TileOp], anchor: TileOp, orders: Mapping[str, tuple[int, ...]]
+) -> int | None:
+    """Return the dimension along which what is summed up lies side by side; None: the output does.
+
+    Where terms are many, lanes that load side by side are worth that what they store is scattered.
+    """
+    long = max((op for op in ops if op.reduced), key=lambda op: op.terms)
+    if not long.reads:
+        return None
+    tensor = long.reads[0].tensor
+    outer = walked(anchor, orders.get(anchor.output), {})
+    last = next((d for d in reversed(outer) if anchor.shape[d] > 1), None)
+    for place in places_of(ops, anchor).get(tensor, ())[:1]:
+        order = orders.get(tensor) or range(len(place))
+        inner = next((place[d] for d in reversed(order) if axes_of(place[d])), Index())
+        for dim, axis in enumerate(anchor.spatial):
+            if (axis, 1) in inner.terms and dim != last:
+                return dim
+    return None
 
 
 def places_of(ops: Sequence[TileOp], anchor: TileOp) -> dict[str, tuple[tuple[Index, ...], ...]]:

@@ -18,6 +18,7 @@ from burnish.codegen.gpu.form import (
     phased,
     places_of,
     stored_place,
+    walked,
     window_axes,
 )
 from burnish.codegen.gpu.guards import Bind, ranges
@@ -35,7 +36,7 @@ from burnish.core.plain_text import plain
 from burnish.core.tensors import BITS
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, Index, at, axes_of, flatten, substitute, unflatten
+from burnish.tile.index import Axis, Index, at, axes_of, substitute, unflatten
 from burnish.tile.schedule import Schedule
 
 Orders = Mapping[str, tuple[int, ...]]
@@ -139,7 +140,8 @@ def _written(
 ) -> Written:
     anchor = part.anchor
     places = places_of(part.ops, anchor)
-    whole = form(part.ops, anchor, target.orders.get(anchor.output), places)
+    order = walked(anchor, target.orders.get(anchor.output), settings)
+    whole = form(part.ops, anchor, order, places)
     patch = patch_of(window_axes(part.ops, anchor, places), settings)
     shape, axes = phased(whole, patch.counts)
     sizes = block_sizes(shape, settings)
@@ -183,6 +185,7 @@ def _writer(
     writer = KernelWriter(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
     )  # fmt: skip
+    writer.tally.threads = 32 * settings.get("warps", 4)
     writer.own_functions, writer.rounds_late = target.own_functions, target.rounds_late
     halves = [types[name].dtype in spelling.HALVES for name in part.outputs]
     writer.halves, writer.constants = target.own_functions and all(halves), constants
@@ -253,8 +256,7 @@ def _store(
     turn: WalkTurn,
 ) -> None:
     kind = writer.types[tensor]
-    order = writer.orders.get(tensor) or range(len(kind.shape))
-    offset = flatten([index[d] for d in order], [kind.shape[d] for d in order])
+    offset = writer.offset(tensor, index)
     depends = axes_of(offset)
     inside = [*turn.ready, *ranges(Read(tensor, index), kind.shape, turn.ranges)]
     mask = writer.mask(depends, inside, frame)
@@ -266,6 +268,7 @@ def _store(
         text = f"({text}).to({_stored_type(kind)})"
     writer.line(f"tl.store({place}, {text}{f', mask={mask}' if mask else ''})")
     writer.tally.store(tensor, kind.dtype, writer.elements(dims))
+    writer.touch(offset, kind.dtype, dims, writer.scopes[-1].trips)
 
 
 def _stored_type(kind: TensorType) -> str:

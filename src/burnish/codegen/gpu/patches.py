@@ -17,7 +17,6 @@ from burnish.codegen.gpu.blocks import AxisBlock
 from burnish.codegen.gpu.guards import Bind
 from burnish.codegen.gpu.values import Scope, Value
 from burnish.codegen.gpu.writer import KernelWriter
-from burnish.core.tensors import BITS
 from burnish.tile.expr import Guard
 from burnish.tile.index import Axis, Index, at, axes_of, number, substitute
 
@@ -176,9 +175,9 @@ def _loads(writer: KernelWriter, body: Scope) -> Iterator[_Load]:
 
 def _spare(writer: KernelWriter, load: _Load, trips: int) -> None:
     """Take back what was counted for a load in every turn but the first."""
-    elements, bits = writer.elements(load.value.dims), BITS[writer.types[load.tensor].dtype]
-    writer.tally.loaded_bytes[load.tensor] -= elements * bits / 8 * trips
-    writer.tally.lane_operations -= 0.5 * elements * trips
+    dtype, dims = writer.types[load.tensor].dtype, load.value.dims
+    writer.tally.spare(load.tensor, dtype, writer.elements(dims), trips)
+    writer.touch(writer.offset(load.tensor, load.index), dtype, dims, -trips)
 
 
 def _in_order(next_of: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,10 @@ PRODUCT_SHARE = 0.8
 """Of the tensor cores' peak that a product reaches when its operands are near (0.75 to 0.82)."""
 L2_SHARE = 1.2
 """Of the second cache's bandwidth; neighbours share what the first cache holds (9.4 of 9 TB/s)."""
+LOOKUP_BYTES = 96.0
+"""Of the first cache's bandwidth for each line that a load goes through, however little of it is
+used: 64 to 128 fit 240 kernels equally well; loads of eight elements each in a line of its own took
+128 (two kernels, an H200)."""
 MEMORY_SHARE = 0.88
 """Of the memory's bandwidth (4.2 of 4.8 TB/s in a copy)."""
 LANE_SHARE = 0.8
@@ -60,6 +64,11 @@ SCHEDULERS = 4
 """Of a multiprocessor: each starts an instruction of one of its warps at a time."""
 WAIT_S = 0.07e-6
 """What a program waits for its first loads beyond the start of its kernel."""
+STARTED_S = 0.55e-9
+"""Between the starts of two programs, on the whole card: nine kernels of 4,096 to 32,768 small ones
+took 0.5 to 0.65 ns for each beyond their start."""
+MOST_RESIDENT = 32
+"""Programs that a multiprocessor has at once, however small they are."""
 WHOLE_ROWS = 0.8
 """Of all its parts, one after the other: a product whose block has whole rows has a multiprocessor
 for itself, and multiplies, reduces and stores in turn (0.65 to 1.5 of that were measured)."""
@@ -127,10 +136,7 @@ def price(
     threads = 32 * written.launch.warps
     per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held + tally.carried) / threads
     most = min(MOST_PER_THREAD, REGISTERS // threads)
-    flying = FLYING * tally.flying / 4 / threads
-    resident = int(REGISTERS // (threads * min(per_thread + flying, most))) or 1
-    shared = tally.looped_bytes * written.launch.stages
-    resident = max(min(resident, int(hw.memory[0].capacity_bytes // max(shared, 1.0))), 1)
+    resident = _resident(written, min(per_thread + FLYING * tally.flying / 4 / threads, most), hw)
     uneven = _uneven(written, hw, resident)
     products = sum(
         flops / _product_rate(hw, dtype, precision) for dtype, flops in tally.product_flops.items()
@@ -139,12 +145,14 @@ def price(
     lanes = (tally.lane_operations + crossed) / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
     loaded = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
     l2 = loaded / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
+    l2 = max(l2, tally.lines * LOOKUP_BYTES / hw.memory[0].bandwidth_bytes_per_s)
     product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, l2))
     moved = _memory_bytes(written, types)
     far = _far_bytes(written, types, moved, hw)
     memory_s = far / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
     waves = math.ceil(programs / (hw.compute_units * resident))
-    latency_s = waves * (_latency_s(tally, written.launch.warps) + crossed_s)
+    waiting_s = waves * (_latency_s(tally, written.launch.warps) + crossed_s)
+    latency_s = max(waiting_s, programs * STARTED_S)
     launch_s = hw.launch_overhead_s + (EARLY_RAMP_S if written.launch.early else RAMP_S)
     rounds = max(programs / hw.compute_units, 1.0)
     apart = 1 / resident if tally.flying else 0.0
@@ -158,6 +166,14 @@ def price(
         busy + launch_s, product_s, lane_s, l2_s, memory_s, latency_s, launch_s,
         spills, moved,
     )  # fmt: skip
+
+
+def _resident(written: Written, per_thread: float, hw: HardwareSpec) -> int:
+    """Return how many programs a multiprocessor has at once, with so many registers a thread."""
+    shared = written.tally.looped_bytes * written.launch.stages
+    room = int(hw.memory[0].capacity_bytes // max(shared, 1.0))
+    fit = int(REGISTERS // (32 * written.launch.warps * per_thread))
+    return max(min(fit, room, MOST_RESIDENT), 1)
 
 
 def _latency_s(tally: Tally, warps: int) -> float:

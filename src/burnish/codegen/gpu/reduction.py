@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product as every
 
 from burnish.codegen.gpu import spelling
@@ -54,16 +54,21 @@ def reduced(writer: KernelWriter, point: Point) -> Value:
         bind = _bound(point.bind, op.reduced, at(shared))
         inside = Point(op, bind, point.frame)
         return _folded(writer, inside, shared, writer.expression(op.body, inside), keep=True)
-    if terms <= (UNROLLED if not _reduces_inside(writer, op) else WINDOW) and point.frame:
+    if spelled_out(op, writer.ops) and point.frame:
         return _unrolled(writer, point)
     return _along_new_axis(writer, point, terms)
 
 
-def _reduces_inside(writer: KernelWriter, op: TileOp) -> bool:
+def spelled_out(op: TileOp, ops: Mapping[str, TileOp]) -> bool:
+    """Say whether a nest's terms are written one after the other, among the nests of a kernel."""
+    return op.terms <= (WINDOW if _reduces_inside(op, ops) else UNROLLED)
+
+
+def _reduces_inside(op: TileOp, ops: Mapping[str, TileOp]) -> bool:
     """Say whether a nest reads what the same kernel reduces, be it through other nests."""
     waiting, seen = list(op.inputs), set[str]()
     while waiting:
-        inner = writer.ops.get(waiting.pop())
+        inner = ops.get(waiting.pop())
         if inner is None or inner.output in seen:
             continue
         if inner.reduced:
@@ -97,7 +102,7 @@ def _unrolled(writer: KernelWriter, point: Point) -> Value:
             writer.line(f"{total} = {text if first else joined(writer, op, total, text)}")
             writer.tally.work("add", writer.elements(dims), writer.scopes[-1].trips)
             first = False
-        if _reduces_inside(writer, op):
+        if _reduces_inside(op, writer.ops):
             # the compiler has them all in flight at once
             terms = op.terms
             writer.tally.held = max(writer.tally.held, terms * writer.elements(dims))

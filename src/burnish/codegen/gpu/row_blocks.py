@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 
 from burnish.codegen.gpu.blocks import power_of_two
-from burnish.codegen.gpu.form import Form
+from burnish.codegen.gpu.form import ALONG, Form, read_along
 from burnish.codegen.gpu.kernel import Orders
 from burnish.codegen.gpu.launch_parts import splittable
+from burnish.codegen.gpu.reduction import spelled_out
 from burnish.tile.graph import TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import axes_of
@@ -23,6 +24,8 @@ MOST_SINGLE = 8192
 """Terms of a row that one program may have at once."""
 MOST_BESIDE = 64
 """Rows of one program where their terms lie side by side: 128 bytes of 16-bit floats."""
+SPELLED_OUT = ((512, 4), (128, 4), (1024, 4), (256, 2), (64, 2), (32, 1))
+"""Outputs and warps of programs that write all their terms one after the other."""
 LEAST_TERMS = 128
 """Terms of a part of a sum, at least."""
 
@@ -50,6 +53,23 @@ def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
     few = math.prod(group.anchor.shape) <= MOST_PARTS * rows
     if few and long >= LEAST_TERMS and power_of_two(long) * rows <= MOST_SINGLE:
         yield {"m": rows, "warps": min(power_of_two(long * rows // 256), 8), "stages": 1}
+
+
+def summing_blocks(group: Group, orders: Orders) -> Iterator[Settings]:
+    """Yield blocks of outputs that each sum up terms: with lanes for these, or one after another.
+
+    Where all terms are spelled out, no lane is there but for outputs: there are as many of these.
+    """
+    ops = {op.output: op for op in group.ops}
+    if all(spelled_out(op, ops) for op in group.ops if op.reduced):
+        for m, warps in SPELLED_OUT:
+            yield {"m": m, "warps": warps, "stages": 1}
+        if (along := read_along(group.ops, group.anchor, orders)) is not None:
+            for m, warps in SPELLED_OUT:
+                yield {"m": m, "warps": warps, "stages": 1, ALONG: along}
+        return
+    for m in (8, 32, 128, 512):
+        yield {"m": m, "warps": 4, "stages": 2}
 
 
 def rows_beside(op: TileOp, orders: Orders) -> int:

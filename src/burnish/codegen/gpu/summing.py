@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burnish.codegen.gpu.blocks import power_of_two
-from burnish.codegen.gpu.form import form, phased, places_of, window_axes
+from burnish.codegen.gpu.form import form, phased, places_of, walked, window_axes
 from burnish.codegen.gpu.operands import contracts
 from burnish.codegen.gpu.parting import needed
 from burnish.codegen.gpu.patches import WalkTurn, patch_of
@@ -130,7 +130,7 @@ def sums_of(
     """Return what programs give under some blocks; None: they have no whole part of the sums."""
     anchor = found.image
     places = places_of(found.ops, anchor)
-    whole = form(found.ops, anchor, orders.get(anchor.output), places)
+    whole = form(found.ops, anchor, walked(anchor, orders.get(anchor.output), settings), places)
     patch = patch_of(window_axes(found.ops, anchor, places), settings)
     if whole.columns or whole.whole or whole.multiplies or whole.batch:
         return None

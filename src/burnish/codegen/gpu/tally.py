@@ -13,12 +13,19 @@ WEIGHTS = {"gelu": FUNCTIONS["erf"].weight, "silu": FUNCTIONS["sigmoid"].weight,
 """Of functions that only a GPU has as one."""
 SCATTERED = 12.0
 """Operations that the load of a single element costs."""
+ADDRESSED = 3.0
+"""Those of a thread for each of its loads and stores: address, condition, conversion."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Work and traffic of one program."""
+    """Work and traffic of one program.
 
+    A warp takes as long whether its lanes have something to do or not: a block of fewer elements
+    than there are threads counts as one for each.
+    """
+
+    threads: int = 1
     product_flops: dict[str, float] = field(default_factory=dict)
     """Of products, by element type of the operands, padding included."""
     unrolled: dict[str, int] = field(default_factory=dict)
@@ -28,6 +35,8 @@ class Tally:
     loaded_bytes: dict[str, float] = field(default_factory=dict)
     """By tensor, every load of every lane."""
     stored_bytes: dict[str, float] = field(default_factory=dict)
+    lines: float = 0.0
+    """Lines of memory that the first cache looks up."""
     widest: int = 0
     """Elements of the largest block that is held at once."""
     held: int = 0
@@ -81,7 +90,8 @@ class Tally:
         each = elements * BITS[dtype] / 8
         self.loads += 1
         self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + each * trips
-        self.lane_operations += (SCATTERED if alone else 0.5) * elements * trips
+        scattered = SCATTERED * max(elements, self.threads)
+        self.lane_operations += (scattered if alone else self._beside(elements)) * trips
         self.looped_bytes += each if trips > 1 else 0.0
 
     def operand(self, single: tuple[int, int], trips: int, *, placed: bool) -> None:
@@ -94,10 +104,23 @@ class Tally:
         self.gathered += elements * turns
         self.placed += trips if placed and trips > 1 else 0
 
+    def spare(self, tensor: str, dtype: str, elements: int, trips: int) -> None:
+        """Take back what was counted for some turns of a load."""
+        self.spare_bytes(tensor, dtype, elements * trips)
+        self.lane_operations -= self._beside(elements) * trips
+
+    def spare_bytes(self, tensor: str, dtype: str, elements: float) -> None:
+        """Take back what was counted to move for some elements of a load."""
+        self.loaded_bytes[tensor] -= elements * BITS[dtype] / 8
+
     def store(self, tensor: str, dtype: str, elements: int) -> None:
         """Count a store."""
         self.stored_bytes[tensor] = self.stored_bytes.get(tensor, 0.0) + elements * BITS[dtype] / 8
-        self.lane_operations += 0.5 * elements
+        self.lane_operations += self._beside(elements)
+
+    def _beside(self, elements: int) -> float:
+        """Return the operations of a load or a store whose neighbours one instruction moves."""
+        return max(0.5 * elements, ADDRESSED * self.threads)
 
     def add_up(self, nest: str) -> None:
         """Count a sum over rows."""
@@ -107,7 +130,7 @@ class Tally:
     def work(self, function: str, elements: int, trips: int) -> None:
         """Count a function of every lane."""
         weight = WEIGHTS[function] if function in WEIGHTS else FUNCTIONS[function].weight
-        self.lane_operations += weight * elements * trips
+        self.lane_operations += weight * max(elements, self.threads) * trips
         self.widest = max(self.widest, elements)
 
     def product(

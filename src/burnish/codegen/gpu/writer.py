@@ -17,6 +17,7 @@ from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, Progra
 from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, run_of, scattered
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
+from burnish.codegen.gpu.touched import touched_lines
 from burnish.codegen.gpu.values import Point, Scope, Value
 from burnish.core.tensors import BITS
 from burnish.tile.connect import NoGroupError
@@ -215,9 +216,7 @@ class KernelWriter:
 
     def load(self, read: Read, frame: Frame) -> Value:
         """Return what a read gives whose index is over the kernel's own axes."""
-        kind, order = self.types[read.tensor], self.orders.get(read.tensor)
-        places = order or range(len(kind.shape))
-        offset = flatten([read.index[d] for d in places], [kind.shape[d] for d in places])
+        kind, offset = self.types[read.tensor], self.offset(read.tensor, read.index)
         guards = [*read.guards, *ranges(read, kind.shape)]
         used = [offset, *(guard.index for guard in guards)]
         depends = frozenset(axis for each in used for axis in axes_of(each))
@@ -238,6 +237,7 @@ class KernelWriter:
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
+            self.touch(offset, kind.dtype, dims, self.scopes[-1].trips)
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             run = run_of(offset, guards, dims)
@@ -248,6 +248,18 @@ class KernelWriter:
             if read.otherwise == 0:
                 self.guarded[found.text] = tuple(guards)
             return found
+
+    def offset(self, tensor: str, index: Sequence[Index]) -> Index:
+        """Return how far an element lies behind a tensor's beginning."""
+        shape = self.types[tensor].shape
+        order = self.orders.get(tensor) or range(len(shape))
+        return flatten([index[d] for d in order], [shape[d] for d in order])
+
+    def touch(self, offset: Index, dtype: str, dims: frozenset[Axis], trips: float) -> None:
+        """Count the lines of memory that a block of elements at an offset is in."""
+        blocks = tuple((axis, block.size) for axis, block in self.blocks.items() if axis in dims)
+        lines = touched_lines(offset, blocks, BITS[dtype], self.tally.threads)
+        self.tally.lines += lines * trips
 
     def mask(self, depends: Iterable[Axis], guards: Sequence[Guard], frame: Frame) -> str:
         """Return the condition that lanes lie inside of their axes, and that guards hold."""
@@ -283,8 +295,8 @@ class KernelWriter:
                 given = self.expression(inner, point)
                 text = spelling.casted(given.text, given.dtype, dtype)
                 return Value(text, dtype, given.dims, given.depends)
-            case Call("where", (Inside(guards, _), yes, no), _) if (
-                found := self._settled(bound_guards(guards, point.bind), yes, no, point)
+            case Call("where", (condition, yes, no), _) if (
+                found := self._settled(condition, yes, no, point)
             ) is not None:
                 return found
             case Call():
@@ -292,13 +304,16 @@ class KernelWriter:
                 called = at_once(expr, exact=not self.rounds_late, near=near)
                 return self._call(*called, point)
 
-    def _settled(
-        self, guards: tuple[Guard, ...] | None, yes: Expr, no: Expr, point: Point
-    ) -> Value | None:
+    def _settled(self, condition: Expr, yes: Expr, no: Expr, point: Point) -> Value | None:
         """Return which of two a condition chooses where that is known; None: it is not.
 
         What is loaded may be zero wherever the condition does not hold: it then runs ahead.
         """
+        from burnish.codegen.gpu.picked import picked
+
+        if (found := picked(self, condition, yes, no, point)) or not isinstance(condition, Inside):
+            return found
+        guards = bound_guards(condition.guards, point.bind)
         if not guards:
             return self.expression(no if guards is None else yes, point)
         if no != Constant(0, no.dtype):
