@@ -17,6 +17,9 @@ Order = tuple[int, ...]
 
 RUN = 8
 """Elements that one instruction loads, if each run of them begins at a multiple."""
+LEAST_TERMS = 64
+"""Of a product with a single row whose constant lies with them innermost: fewer are written one
+after the other, and lanes are neighbouring outputs."""
 
 
 def orders_of(graph: TileGraph) -> dict[str, Order]:
@@ -31,6 +34,7 @@ def orders_of(graph: TileGraph) -> dict[str, Order]:
         found.setdefault(name, order)
     for op, read in _only_reads(graph, outside):
         found[read.tensor] = _in_runs(op, read, graph, found.get(read.tensor))
+    found.update(_of_single_rows(graph, outside))
     return {name: order for name, order in found.items() if _moves(order, graph, name)}
 
 
@@ -177,6 +181,44 @@ def _in_runs(op: TileOp, read: Read, graph: TileGraph, order: Order | None) -> O
     if not terms or shape[order[-1]] % RUN == 0 or shape[terms[-1]] % RUN:
         return order
     return (*(dim for dim in order if dim != terms[-1]), terms[-1])
+
+
+def _of_single_rows(graph: TileGraph, outside: set[str]) -> dict[str, Order]:
+    """Return the constants that only products of a single row read, with their terms innermost.
+
+    As each element is read once, what counts is that it is read in whole lines: a program takes all
+    terms of a few outputs. With more rows blocks of many columns do.
+    """
+    wanted: dict[str, Order | None] = {}
+    fetched = {fetch.tensor for op in graph.ops for fetch in op.fetches}
+    for op in graph.ops:
+        for read in op.reads:
+            if read.tensor in graph.constants and read.tensor not in outside | fetched:
+                order = _terms_innermost(op, read)
+                known = wanted.setdefault(read.tensor, order)
+                wanted[read.tensor] = order if order == known else None
+    return {name: order for name, order in wanted.items() if order is not None}
+
+
+def _terms_innermost(op: TileOp, read: Read) -> Order | None:
+    """Return the order in which a product of a single row wants a constant; None: it is none."""
+    used = frozenset(axis for index in read.index for axis in axes_of(index))
+    own = {axis for axis in op.spatial if axis.extent > 1}
+    if not is_sum_of_products(op) or op.terms < LEAST_TERMS or not used & set(op.reduced):
+        return None
+    if not own <= used or not own:
+        return None
+    places = {axis: place for place, axis in enumerate(op.reduced)}
+    outer, inner = list[int](), list[tuple[int, int]]()
+    for dim, index in enumerate(read.index):
+        summed = axes_of(index) & set(places)
+        if summed and axes_of(index) & own:
+            return None
+        if summed:
+            inner.append((min(places[axis] for axis in summed), dim))
+        else:
+            outer.append(dim)
+    return (*outer, *(dim for _, dim in sorted(inner)))
 
 
 def _is_convolution(graph: TileGraph, op: TileOp) -> bool:

@@ -123,6 +123,7 @@ def price(
     )
     lanes = tally.lane_operations / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
     loaded = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
+    loaded += _unused_bytes(tally, types)
     l2 = loaded / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
     product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, l2))
     moved = _memory_bytes(written, types)
@@ -224,6 +225,14 @@ def _memory_bytes(written: Written, types: Mapping[str, TensorType]) -> float:
             kind = types[name]
             total += min(kind.size * BITS[kind.dtype] / 8, each * written.programs)
     return total
+
+
+def _unused_bytes(tally: Tally, types: Mapping[str, TensorType]) -> float:
+    """Return what a program leaves of lines that it fetches; a small tensor is fetched once."""
+    return sum(
+        min(left, types[name].size * BITS[types[name].dtype] / 8)
+        for name, left in tally.unused_bytes.items()
+    )
 
 
 def _far_bytes(

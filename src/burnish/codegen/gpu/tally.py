@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from burnish.codegen.gpu.lines import LINE_BYTES
 from burnish.core.tensors import BITS
 from burnish.tile.functions import FUNCTIONS
+from burnish.tile.index import Atom, Index
 
 STEP, LONG_STEP = 64, 1.5
 """Terms of a step, and what one with more of them counts as."""
@@ -27,6 +29,10 @@ class Tally:
     """Scalar operations on CUDA cores, each function with its weight."""
     loaded_bytes: dict[str, float] = field(default_factory=dict)
     """By tensor, every load of every lane."""
+    unused_bytes: dict[str, float] = field(default_factory=dict)
+    """By tensor, of lines that loads take little of, what they do not take."""
+    _lines: set[tuple[str, tuple[tuple[Atom, int], ...], int]] = field(default_factory=set)
+    """Such loads, and about where they begin."""
     stored_bytes: dict[str, float] = field(default_factory=dict)
     widest: int = 0
     """Elements of the largest block that is held at once."""
@@ -74,6 +80,15 @@ class Tally:
         self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + each * trips
         self.lane_operations += (SCATTERED if alone else 0.5) * elements * trips
         self.looped_bytes += each if trips > 1 else 0.0
+
+    def leave(self, tensor: str, offset: Index, unused_bytes: float) -> None:
+        """Count what a load leaves of lines; others that begin near it find them at hand."""
+        if not unused_bytes:
+            return
+        key = tensor, offset.terms, offset.constant * BITS["f16"] // 8 // LINE_BYTES
+        if key not in self._lines:
+            self._lines.add(key)
+            self.unused_bytes[tensor] = self.unused_bytes.get(tensor, 0.0) + unused_bytes
 
     def store(self, tensor: str, dtype: str, elements: int) -> None:
         """Count a store."""

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
 from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, scattered
+from burnish.codegen.gpu.lines import unused_bytes
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.values import Point, Scope, Value
@@ -231,6 +232,8 @@ class KernelWriter:
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
+            unused = unused_bytes(offset, self.blocks, dims, kind.dtype)
+            self.tally.leave(read.tensor, offset, unused * self.scopes[-1].trips)
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             if read.otherwise == 0:
