@@ -14,6 +14,8 @@ from burnish.core.tensors import BITS
 from burnish.tile.index import Atom, Axis, Div, Index, Mod, axes_of
 
 LINE_BYTES = 128
+LINE = LINE_BYTES // 2
+"""Elements of 16 bits in one."""
 SHORT_BYTES = 64
 """Of a run of memory: longer ones were not seen to cost more than their bytes."""
 
@@ -23,7 +25,7 @@ def unused_bytes(
 ) -> float:
     """Return what a block's load leaves of the lines that it takes little of."""
     element_bytes = BITS[dtype] / 8
-    ways = sorted(_ways(offset, {axis: blocks[axis].size for axis in dims}))
+    ways = sorted(_ways(offset, {axis: min(blocks[axis].size, axis.extent) for axis in dims}))
     run, lines = element_bytes, 1
     for step, count in ways:
         if step * element_bytes < LINE_BYTES:
@@ -31,6 +33,15 @@ def unused_bytes(
         else:
             lines *= count
     return 0.0 if run >= SHORT_BYTES or lines == 1 else lines * (LINE_BYTES - run)
+
+
+def first_line(offset: Index) -> int:
+    """Return what tells loads apart that begin in other lines, whole steps of their lanes aside.
+
+    A step further another lane has had the same line: the taps of a window, for example.
+    """
+    steps = [abs(factor) for _, factor in offset.terms if abs(factor) >= LINE]
+    return offset.constant % min(steps, default=LINE) // LINE
 
 
 def _ways(offset: Index, sizes: Mapping[Axis, int]) -> Iterator[tuple[int, int]]:

@@ -123,9 +123,12 @@ def price(
     )
     lanes = tally.lane_operations / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
     loaded = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
-    loaded += _unused_bytes(tally, types)
-    l2 = loaded / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
-    product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, l2))
+    bandwidth = hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE
+    product_s, lane_s, l2_s = (
+        each * programs * uneven for each in (products, lanes, loaded / bandwidth)
+    )
+    # it is the second cache that answers more slowly, wherever it is asked from
+    l2_s += _unused_bytes(tally, types) * programs / bandwidth
     moved = _memory_bytes(written, types)
     far = _far_bytes(written, types, moved, hw)
     memory_s = far / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)

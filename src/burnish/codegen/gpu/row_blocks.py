@@ -12,6 +12,7 @@ from burnish.codegen.gpu.launch_parts import splittable
 from burnish.tile.graph import TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import axes_of
+from burnish.tile.vectors import is_sum_of_products
 
 Settings = Mapping[str, int]
 
@@ -46,10 +47,16 @@ def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
     terms = {op.terms for op in sums}
     if len(terms) > 1 or not sums[0].reads:
         return
-    long, rows = terms.pop(), rows_beside(sums[0], orders)
-    few = math.prod(group.anchor.shape) <= MOST_PARTS * rows
-    if few and long >= LEAST_TERMS and power_of_two(long) * rows <= MOST_SINGLE:
-        yield {"m": rows, "warps": min(power_of_two(long * rows // 256), 8), "stages": 1}
+    long, beside = terms.pop(), rows_beside(sums[0], orders)
+    outputs = math.prod(group.anchor.shape)
+    if long < LEAST_TERMS:
+        return
+    if outputs <= MOST_PARTS * beside and power_of_two(long) * beside <= MOST_SINGLE:
+        yield {"m": beside, "warps": min(power_of_two(long * beside // 256), 8), "stages": 1}
+    for rows in (2, 4) if any(map(is_sum_of_products, sums)) else ():
+        # terms lie side by side: each thread has a run of every row, several in flight at once
+        if outputs <= MOST_PARTS * rows and power_of_two(long) * rows <= MOST_SINGLE:
+            yield {"m": rows, "warps": min(max(power_of_two(long) // 256, 1), 8), "stages": 1}
 
 
 def rows_beside(op: TileOp, orders: Orders) -> int:

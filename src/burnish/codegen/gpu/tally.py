@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from burnish.codegen.gpu.lines import LINE_BYTES
+from burnish.codegen.gpu.lines import first_line
 from burnish.core.tensors import BITS
 from burnish.tile.functions import FUNCTIONS
 from burnish.tile.index import Atom, Index
@@ -85,7 +85,7 @@ class Tally:
         """Count what a load leaves of lines; others that begin near it find them at hand."""
         if not unused_bytes:
             return
-        key = tensor, offset.terms, offset.constant * BITS["f16"] // 8 // LINE_BYTES
+        key = tensor, offset.terms, first_line(offset)
         if key not in self._lines:
             self._lines.add(key)
             self.unused_bytes[tensor] = self.unused_bytes.get(tensor, 0.0) + unused_bytes

@@ -19,6 +19,7 @@ from burnish.codegen.gpu.lines import unused_bytes
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.values import Point, Scope, Value
+from burnish.core.tensors import BITS
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
     Accumulated,
@@ -67,6 +68,8 @@ class KernelWriter:
         self.helpers: set[str] = set()
         self.constants: frozenset[str] = frozenset()  # tensors that no kernel writes
         self.constant_loads, self.late_loads = list[tuple[str, Index]](), list[tuple[str, Index]]()
+        self.constant_names: dict[str, tuple[str, Index, int]] = {}
+        """What is loaded of constants outside of loops, its offset and bytes, by name."""
         self.starts: dict[Axis, ProgramStart] = {}
         self.sums: dict[str, Callable[[Point], Value]] = {}  # of nests that have a way of their own
         self.tally = Tally()
@@ -235,6 +238,9 @@ class KernelWriter:
             unused = unused_bytes(offset, self.blocks, dims, kind.dtype)
             self.tally.leave(read.tensor, offset, unused * self.scopes[-1].trips)
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
+            if read.tensor in self.constants and len(self.scopes) == 1:
+                known = self.elements(dims) * BITS[kind.dtype] // 8
+                self.constant_names[found.text] = read.tensor, offset, known
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             if read.otherwise == 0:
                 self.guarded[found.text] = tuple(guards)
