@@ -71,8 +71,8 @@ def loads_ahead(writer: KernelWriter, statements: Sequence[str], threads: int) -
         for block in writer.blocks.values()
         if (text := f"{block.name} = {writer.lanes(block.size)}") in statements
     }
-    later = {found[1] for text in statements if (found := _ASSIGNED.match(text))}
-    later -= {*counts.values()}
+    assigned = filter(None, map(_ASSIGNED.match, statements))
+    later = {each[1] for each in assigned} - {*counts.values()}
     alone, found, held = False, list[str](), 0
     for text in statements:
         name = text.partition(" = ")[0]

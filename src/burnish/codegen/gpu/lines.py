@@ -69,6 +69,4 @@ def _places(atom: Atom, sizes: Mapping[Axis, int]) -> int:
 
 def _span(index: Index, sizes: Mapping[Axis, int]) -> int:
     """Return from how many neighbouring values those of the lanes are."""
-    return 1 + sum(
-        abs(factor) * (_places(atom, sizes) - 1) for atom, factor in index.terms
-    )
+    return 1 + sum(abs(factor) * (_places(atom, sizes) - 1) for atom, factor in index.terms)
