@@ -45,6 +45,31 @@ def test_averages_of_a_single_query_are_what_the_judge_gives(long: int, rows: in
     np.testing.assert_allclose(found, evaluate(graph, inputs)["y"], rtol=5e-3, atol=5e-3)
 
 
+ATTENDED = """attended (float16[1,4,1,32] q, float16[1,4,40,32] k, float16[1,4,40,32] v,
+    float16[1,4,1,40] mask) => (float16[1,4,1,32] y)
+    { t = Transpose<perm=[0,1,3,2]>(k) s = MatMul(q, t) m = Add(s, mask)
+      p = Softmax<axis=-1>(m) y = MatMul(p, v) }"""
+"""A step of a decoder: terms of the scores are as many as averages of a head."""
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"m": 256, "across": 1, "down": 1, "warps": 2, "stages": 1},
+        {"m": 8, "warps": 4, "stages": 1},
+        {"m": 32, "warps": 1, "stages": 1},
+    ],
+)
+def test_a_head_of_a_single_query_is_a_kernel_and_gives_what_the_judge_gives(
+    settings: dict[str, int],
+) -> None:
+    graph = parsed(ATTENDED)
+    inputs = inputs_of(graph)
+    found = run_groups(graph, [(Group(graph.ops, graph.outputs), settings)], inputs)["y"]
+    np.testing.assert_allclose(found, evaluate(graph, inputs)["y"], rtol=5e-3, atol=5e-3)
+
+
 def test_few_averages_or_a_single_head_are_cut_as_everything_is() -> None:
     for text in (DECODED.replace("32]", "8]"), DECODED.replace("1,4,", "1,1,")):
         graph = parsed(text.replace("LONG", "40"))
