@@ -44,19 +44,21 @@ def in_parts(group: Group) -> Iterator[Settings]:
 def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
     """Yield settings where each program has a run of memory, all of its terms at once."""
     sums = [op for op in group.ops if op.reduced]
-    terms = {op.terms for op in sums}
-    if len(terms) > 1 or not sums[0].reads:
+    terms, outputs = {op.terms for op in sums}, math.prod(group.anchor.shape)
+    if min(terms) < LEAST_TERMS or not sums[0].reads:
         return
-    long, beside = terms.pop(), rows_beside(sums[0], orders)
-    outputs = math.prod(group.anchor.shape)
-    if long < LEAST_TERMS:
-        return
-    if outputs <= MOST_PARTS * beside and power_of_two(long) * beside <= MOST_SINGLE:
-        yield {"m": beside, "warps": min(power_of_two(long * beside // 256), 8), "stages": 1}
+    beside, long = rows_beside(sums[0], orders), power_of_two(max(terms))
+    if len(terms) == 1 and _fits(outputs, beside, long):
+        yield {"m": beside, "warps": min(power_of_two(max(terms) * beside // 256), 8), "stages": 1}
     for rows in (2, 4) if any(map(is_sum_of_products, sums)) else ():
         # terms lie side by side: each thread has a run of every row, several in flight at once
-        if outputs <= MOST_PARTS * rows and power_of_two(long) * rows <= MOST_SINGLE:
-            yield {"m": rows, "warps": min(max(power_of_two(long) // 256, 1), 8), "stages": 1}
+        if _fits(outputs, rows, long):
+            yield {"m": rows, "warps": min(max(long // 256, 1), 8), "stages": 1}
+
+
+def _fits(outputs: int, rows: int, terms: int) -> bool:
+    """Say whether so many rows for each program fill registers, and programs are not too many."""
+    return outputs <= MOST_PARTS * rows and terms * rows <= MOST_SINGLE
 
 
 def rows_beside(op: TileOp, orders: Orders) -> int:
