@@ -160,6 +160,8 @@ ROWS = {
         { a = MatMul(x, w) s = Sigmoid(a) b = MatMul(x, v) y = Mul(s, b) }""",
     "normed": """(float16[1,128] x, float16[128] g, float16[128,40] w) => (float16[1,40] y)
         { n = RMSNormalization<axis=-1>(x, g) y = MatMul(n, w) }""",
+    "bytes": """(float16[1,128] x, int8[128,40] w, float16[4,40] s) => (float16[1,40] y)
+        { d = DequantizeLinear<axis=0, block_size=32>(w, s) y = MatMul(x, d) }""",
     "twice": """(float16[1,128] x, float16[128,40] w) => (float16[1,40] y)
         { a = MatMul(x, w) r = Relu(x) b = MatMul(r, w) y = Sub(a, b) }""",
 }

@@ -198,3 +198,15 @@ def test_what_is_looked_up_row_by_row_and_multiplied_stays() -> None:
     text = """(float16[1,64] x, int64[2] i, HELD) => (float16[1,40] y, float16[2,40] v)
         { y = MatMul(x, w) v = Gather(w, i) }"""
     assert not orders_of(held(text, w=(64, 40)))
+
+
+def test_bytes_of_weights_lie_as_the_weights_would() -> None:
+    text = """(float16[1,128] x, HELD, int8[128,40] b) => (float16[1,40] y)
+        { w = DequantizeLinear<axis=1>(b, s) y = MatMul(x, w) }"""
+    graph = held(text, s=(40,))
+    graph = replace(
+        graph, inputs=("x",), constants={**graph.constants, "b": np.ones((128, 40), np.int8)}
+    )
+    assert orders_of(graph) == {"b": (1, 0), graph.ops[0].output: (1, 0)}
+    given = replace(graph, inputs=("x", "b"), constants={"s": graph.constants["s"]})
+    assert not orders_of(given)

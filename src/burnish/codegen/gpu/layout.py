@@ -187,17 +187,33 @@ def _of_single_rows(graph: TileGraph, outside: set[str]) -> dict[str, Order]:
     """Return the constants that only products of a single row read, with their terms innermost.
 
     As each element is read once, what counts is that it is read in whole lines: a program takes all
-    terms of a few outputs. With more rows blocks of many columns do.
+    terms of a few outputs. With more rows blocks of many columns do. What is computed of constants
+    alone, as weights of their bytes and scales, counts as one.
     """
-    wanted: dict[str, Order | None] = {}
-    fetched = {fetch.tensor for op in graph.ops for fetch in op.fetches}
+    fixed = {*graph.constants}
     for op in graph.ops:
+        if not op.reduced and fixed.issuperset(op.inputs):
+            fixed.add(op.output)
+    fixed -= outside | {fetch.tensor for op in graph.ops for fetch in op.fetches}
+    wanted: dict[str, Order | None] = {}
+    for op in reversed(graph.ops):
         for read in op.reads:
-            if read.tensor in graph.constants and read.tensor not in outside | fetched:
-                order = _terms_innermost(op, read)
+            if read.tensor in fixed:
+                order = _terms_innermost(op, read) or _followed(op, read, wanted.get(op.output))
                 known = wanted.setdefault(read.tensor, order)
                 wanted[read.tensor] = order if order == known else None
     return {name: order for name, order in wanted.items() if order is not None}
+
+
+def _followed(op: TileOp, read: Read, order: Order | None) -> Order | None:
+    """Return the order of what is read that is as the output's order is; None: there is none."""
+    if order is None or op.reduced:
+        return None
+    places = {op.spatial[dim]: place for place, dim in enumerate(order)}
+    runs = [sorted(places[axis] for axis in axes_of(index)) for index in read.index]
+    ordered = sorted(range(len(runs)), key=lambda dim: runs[dim][:1])
+    flat = [place for dim in ordered for place in runs[dim]]
+    return tuple(ordered) if flat == sorted(set(flat)) else None
 
 
 def _terms_innermost(op: TileOp, read: Read) -> Order | None:

@@ -122,13 +122,9 @@ def price(
         flops / _product_rate(hw, dtype, precision) for dtype, flops in tally.product_flops.items()
     )
     lanes = tally.lane_operations / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
-    loaded = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
-    bandwidth = hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE
-    product_s, lane_s, l2_s = (
-        each * programs * uneven for each in (products, lanes, loaded / bandwidth)
-    )
-    # it is the second cache that answers more slowly, wherever it is asked from
-    l2_s += _unused_bytes(tally, types) * programs / bandwidth
+    product_s, lane_s = products * programs * uneven, lanes * programs * uneven
+    fetched = _fetched_bytes(tally, types, uneven) * programs
+    l2_s = fetched / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
     moved = _memory_bytes(written, types)
     far = _far_bytes(written, types, moved, hw)
     memory_s = far / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
@@ -230,9 +226,13 @@ def _memory_bytes(written: Written, types: Mapping[str, TensorType]) -> float:
     return total
 
 
-def _unused_bytes(tally: Tally, types: Mapping[str, TensorType]) -> float:
-    """Return what a program leaves of lines that it fetches; a small tensor is fetched once."""
-    return sum(
+def _fetched_bytes(tally: Tally, types: Mapping[str, TensorType], uneven: float) -> float:
+    """Return what a program fetches and stores, and leaves of lines: of a small tensor only once.
+
+    What is left keeps the second cache busy, wherever it is asked from.
+    """
+    moved = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
+    return moved * uneven + sum(
         min(left, types[name].size * BITS[types[name].dtype] / 8)
         for name, left in tally.unused_bytes.items()
     )
