@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.layout import orders_of
+from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.reference import evaluate
 from burnish.tile.schedule import Schedule
@@ -150,3 +153,60 @@ def test_what_transposed_convolutions_give_is_what_the_judge_gives() -> None:
     groups = [(Group((op,), (op.output,)), {"m": 32, "n": 16, "k": 16}) for op in graph.ops]
     found = run_groups(graph, groups, inputs, orders_of(graph))["y"]
     np.testing.assert_allclose(found, evaluate(graph, inputs)["y"], rtol=1e-5, atol=1e-5)
+
+
+def held(text: str, **shapes: tuple[int, ...]) -> TileGraph:
+    """Return nests of f16 whose other inputs are constants of these shapes."""
+    declared = ", ".join(f"float16[{','.join(map(str, s))}] {name}" for name, s in shapes.items())
+    graph = parsed(f"layout {text.replace('HELD', declared)}")
+    kept = tuple(name for name in graph.inputs if name not in shapes)
+    constants = {name: np.ones(shape, np.float16) for name, shape in shapes.items()}
+    return replace(graph, inputs=kept, constants={**graph.constants, **constants})
+
+
+@pytest.mark.parametrize(
+    ("rows", "terms", "order"), [(1, 64, (1, 0)), (1, 63, None), (1, 67, (1, 0)), (2, 64, None)]
+)
+def test_a_constant_that_a_single_row_multiplies_has_its_terms_innermost(
+    rows: int, terms: int, order: tuple[int, ...] | None
+) -> None:
+    text = f"(float16[{rows},{terms}] x, HELD) => (float16[{rows},40] y) {{ y = MatMul(x, w) }}"
+    assert orders_of(held(text, w=(terms, 40))).get("w") == order
+
+
+def test_each_of_a_batch_of_single_rows_has_its_terms_innermost() -> None:
+    text = "(float16[3,1,64] x, HELD) => (float16[3,1,24] y) { y = MatMul(x, w) }"
+    assert orders_of(held(text, w=(3, 64, 24))) == {"w": (0, 2, 1)}
+
+
+def test_weights_of_an_image_that_is_one_pixel_have_input_channels_innermost() -> None:
+    text = "(float16[1,64,1,1] x, HELD) => (float16[1,24,1,1] y) { y = Conv(x, w) }"
+    found = orders_of(held(text, w=(24, 64, 1, 1))).get("w", (0, 1, 2, 3))
+    assert [dim for dim in found if dim < 2] == [0, 1]
+
+
+@pytest.mark.parametrize(("other", "moves"), [(1, True), (8, False)])
+def test_a_constant_of_several_readers_moves_if_all_of_them_want_it(
+    other: int, moves: bool
+) -> None:
+    text = f"""(float16[1,64] x, float16[{other},64] z, HELD)
+        => (float16[1,40] y, float16[{other},40] v) {{ y = MatMul(x, w) v = MatMul(z, w) }}"""
+    assert ("w" in orders_of(held(text, w=(64, 40)))) is moves
+
+
+def test_what_is_looked_up_row_by_row_and_multiplied_stays() -> None:
+    text = """(float16[1,64] x, int64[2] i, HELD) => (float16[1,40] y, float16[2,40] v)
+        { y = MatMul(x, w) v = Gather(w, i) }"""
+    assert not orders_of(held(text, w=(64, 40)))
+
+
+def test_bytes_of_weights_lie_as_the_weights_would() -> None:
+    text = """(float16[1,128] x, HELD, int8[128,40] b) => (float16[1,40] y)
+        { w = DequantizeLinear<axis=1>(b, s) y = MatMul(x, w) }"""
+    graph = held(text, s=(40,))
+    graph = replace(
+        graph, inputs=("x",), constants={**graph.constants, "b": np.ones((128, 40), np.int8)}
+    )
+    assert orders_of(graph) == {"b": (1, 0), graph.ops[0].output: (1, 0)}
+    given = replace(graph, inputs=("x", "b"), constants={"s": graph.constants["s"]})
+    assert not orders_of(given)

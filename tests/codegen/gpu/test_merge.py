@@ -89,3 +89,33 @@ def test_what_is_zero_below_zero_is_the_larger_of_both() -> None:
     assert simpler(relu, exact=True) == Call("maximum", (x, zero), "f32")
     leaky = call("where", call("less", x, zero), zero, call("negative", x))
     assert simpler(leaky, exact=True) == leaky
+
+
+GROUPED = """(float16[ROWS,16] x) => (float16[ROWS,48] y)
+    { q = MatMul(x, a) r = Add(q, bias) k = MatMul(x, c) l = Add(k, end) v = MatMul(x, d)
+      y = Concat<axis=1>(r, l, v) }"""
+"""Queries, keys and values, of which there are fewer columns."""
+
+
+@pytest.mark.parametrize(("rows", "wide"), [(1, [48]), (8, [48]), (9, [16])])
+@pytest.mark.parametrize("offsets", [False, True])
+def test_products_of_few_rows_are_one_product_of_unequal_columns(
+    rows: int, wide: list[int], offsets: bool
+) -> None:
+    text = GROUPED.replace("ROWS", str(rows))
+    if not offsets:
+        text = text.replace("Add(q, bias)", "Relu(q)").replace("Add(k, end)", "Identity(k)")
+    proto = onnx.parser.parse_model(f"{HEAD}grouped {text}")
+    random = np.random.default_rng(5)
+    shapes = {"a": (16, 32), "bias": (32,), "c": (16, 8), "end": (8,), "d": (16, 8)}
+    for name, shape in shapes.items():
+        array = random.standard_normal(shape).astype(np.float16)
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    graph = simplify(lower(tuple(static(ir.from_proto(proto), {}).graph)).graph)
+    together = merged(graph)
+    products = [op for op in together.ops if op.output.endswith(".together")]
+    assert [op.shape[-1] for op in products] == wide
+    inputs = inputs_of(graph)
+    wanted = evaluate(graph, inputs)["y"]
+    for found in (together, simplify(together)):
+        np.testing.assert_array_equal(evaluate(found, inputs)["y"], wanted)

@@ -7,13 +7,17 @@ to multiply before they wait. With few rows, products wait for their weights mor
 share the asking; where they are many it costs more than it gains (BERT-base at batch 64, each for
 itself: 4.1 ms instead of 3.5).
 
+A program that alone needs some rows of constants, as products of a single row do, does not ask for
+them: it has them in registers before it waits.
+
 What is added to a product's sums is asked for before the product, and comes while it multiplies.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from burnish.codegen.gpu.blocks import power_of_two
@@ -29,8 +33,12 @@ MOST_SHARING = 8
 """Programs that multiply the same constants, at most."""
 MOST_BYTES = 16 << 20
 """Of a constant: a third of what the second cache of a Hopper has."""
+MOST_HELD_BYTES = 256
+"""Of a thread's registers: constants that are loaded before a program waits."""
 LEAST_BYTES, LEAST_STEPS = 4 << 20, 4
 """Of what is added to sums, and the steps of a product that it may take: less is there already."""
+
+_ASSIGNED, _NAME = re.compile(r"\s*(\w+) = "), re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +59,39 @@ class _Lines:
         return math.prod(count for _, count in self.ways)
 
 
-def constants_ahead(writer: KernelWriter) -> Iterator[str]:
-    """Yield statements that ask for the constants of a kernel."""
+def loads_ahead(writer: KernelWriter, statements: Sequence[str], threads: int) -> tuple[str, ...]:
+    """Return the statements that load constants, and what they need, if they may come first.
+
+    None may where no program has any for itself, or tensor cores want them in their own places.
+    """
+    if writer.tally.product_flops:
+        return ()
+    counts = {
+        text: block.name
+        for block in writer.blocks.values()
+        if (text := f"{block.name} = {writer.lanes(block.size)}") in statements
+    }
+    assigned = filter(None, map(_ASSIGNED.match, statements))
+    later = {each[1] for each in assigned} - {*counts.values()}
+    alone, found, held = False, list[str](), 0
+    for text in statements:
+        name = text.partition(" = ")[0]
+        tensor, offset, size = writer.constant_names.get(name, ("", Index(()), 0))
+        if not tensor or later & {*_NAME.findall(text)} - {name}:
+            continue
+        held += size
+        if held <= MOST_HELD_BYTES * threads:
+            alone |= _sharing(writer, offset)[1] == 1 and bool(writer.starts)
+            found.append(text)
+    return (*counts, *found) if alone else ()
+
+
+def constants_ahead(writer: KernelWriter, loaded: Iterable[str] = ()) -> Iterator[str]:
+    """Yield statements that ask for the constants of a kernel, but for what it has `loaded`."""
+    names = [text.partition(" = ")[0] for text in loaded]
+    there = {writer.constant_names[name][:2] for name in names if name in writer.constant_names}
     for tensor, offset in dict.fromkeys(writer.constant_loads):
-        if _bytes(writer, tensor) > MOST_BYTES:
+        if _bytes(writer, tensor) > MOST_BYTES or (tensor, offset) in there:
             continue
         found = _lines(writer, tensor, offset)
         if found is not None and found.sharing <= MOST_SHARING:

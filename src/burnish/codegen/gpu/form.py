@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from burnish.codegen.gpu.operands import contracts
 from burnish.tile.graph import TileOp
 from burnish.tile.index import Axis, Index, at, axes_of, substitute
+from burnish.tile.vectors import is_sum_of_products
 
 Places = Mapping[str, tuple[tuple[Index, ...], ...]]
 """Where each tensor is read when the anchor is computed, over the anchor's axes."""
@@ -17,6 +18,8 @@ ALONG = "along"
 """The setting of blocks whose lanes run along another dimension than the output's last one."""
 MOST_TAPS = 64
 """Terms of a window that one thread adds up, where neighbours share none of them."""
+LEAST_SHARING = 16
+"""Averages with the same weights that a block has to itself."""
 _MOST_PLACES = 64
 """Different places of one tensor that are followed further."""
 
@@ -68,7 +71,7 @@ def form(
         found = _roles_of(op, anchor, places)
         if found is not None:
             return made(*found, whole=False)
-    return made(ordered, (), whole=False)
+    return made(_sharing_weights(inside, anchor, places) or ordered, (), whole=False)
 
 
 def walked(
@@ -213,6 +216,24 @@ def _reduced_over(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> froz
             if used <= own and missing and math.prod(a.extent for a in missing) == terms:
                 return frozenset(missing)
     return None
+
+
+def _sharing_weights(
+    ops: Sequence[TileOp], anchor: TileOp, places: Places
+) -> tuple[Axis, ...] | None:
+    """Return the axes of what is averaged with the same weights; None: there are no such.
+
+    Weights of a single row, as a softmax gives them to each head of a decoder, are computed once
+    for a block of such axes, and by every lane where a block also runs along others.
+    """
+    if not is_sum_of_products(anchor):
+        return None
+    inner = [op for op in ops if op is not anchor and op.reduced and op.terms == anchor.terms]
+    found = [index for op in inner for place in places[op.output] for index in place]
+    used = {axis for index in found for axis in axes_of(index)} & set(anchor.spatial)
+    left = tuple(axis for axis in anchor.spatial if axis.extent > 1 and axis not in used)
+    heads = math.prod(axis.extent for axis in used)
+    return left if heads > 1 and math.prod(a.extent for a in left) >= LEAST_SHARING else None
 
 
 def _roles_of(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, ProgramStart, power_of_two
 from burnish.codegen.gpu.carried import CARRIED, carry
-from burnish.codegen.gpu.fetching import added_ahead, constants_ahead
+from burnish.codegen.gpu.fetching import added_ahead, constants_ahead, loads_ahead
 from burnish.codegen.gpu.form import (
     Form,
     Places,
@@ -168,8 +168,8 @@ def _written(
                 adding_up.add(value, turn)
     if adding_up is not None:
         adding_up.store(next(axis for axis in writer.starts if axis.name == "m"))
-    begin = _begun(writer, target, first_lines(programs, settings.get("warps", 4)))
-    writer.scopes[0].lines[begun:begun] = begin
+    lines, warps = writer.scopes[0].lines, settings.get("warps", 4)
+    lines[begun:] = _begun(writer, target, lines[begun:], first_lines(programs, warps), warps)
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape, constants & {*launch.arguments})
 
@@ -192,12 +192,17 @@ def _writer(
     return writer
 
 
-def _begun(writer: KernelWriter, target: GpuTarget, first: tuple[str, ...]) -> list[str]:
-    """Return what a kernel that may start early does before all else, what it asks for included."""
+def _begun(
+    writer: KernelWriter, target: GpuTarget, lines: list[str], first: tuple[str, ...], warps: int
+) -> list[str]:
+    """Return what a kernel does, what it does before all else if it may start early included."""
     if not (target.early and target.fetches):
-        return [*first] if target.early else []
-    ahead = constants_ahead(writer) if WAITS in first else ()
-    return [*ahead, *first, *added_ahead(writer)]
+        return [*(first if target.early else ()), *lines]
+    waits = WAITS in first
+    loads = loads_ahead(writer, lines, 32 * warps) if waits else ()
+    ahead = constants_ahead(writer, loads) if waits else ()
+    left = (line for line in lines if line not in loads)
+    return [*ahead, *loads, *first, *added_ahead(writer), *left]
 
 
 def _stored_index(op: TileOp, anchor: TileOp, places: Places, shape: Form) -> tuple[Index, ...]:

@@ -24,6 +24,9 @@ FIRST: Place = (-1, 0)
 
 RUN = 8
 """Elements that one instruction loads, if each run of them begins at a multiple."""
+LEAST_TERMS = 64
+"""Of a product with a single row whose constant lies with them innermost: fewer are written one
+after the other, and lanes are neighbouring outputs."""
 
 
 def orders_of(graph: TileGraph) -> dict[str, Order]:
@@ -40,6 +43,7 @@ def orders_of(graph: TileGraph) -> dict[str, Order]:
         found.setdefault(name, order)
     for op, read in _only_reads(graph, outside):
         found[read.tensor] = _in_runs(op, read, graph, found.get(read.tensor))
+    found.update(_of_single_rows(graph, outside))
     return {name: order for name, order in found.items() if _moves(order, graph, name)}
 
 
@@ -257,6 +261,60 @@ def _in_runs(op: TileOp, read: Read, graph: TileGraph, order: Order | None) -> O
     if not terms or shape[order[-1]] % RUN == 0 or shape[terms[-1]] % RUN:
         return order
     return (*(dim for dim in order if dim != terms[-1]), terms[-1])
+
+
+def _of_single_rows(graph: TileGraph, outside: set[str]) -> dict[str, Order]:
+    """Return the constants that only products of a single row read, with their terms innermost.
+
+    As each element is read once, what counts is that it is read in whole lines: a program takes all
+    terms of a few outputs. With more rows blocks of many columns do. What is computed of constants
+    alone, as weights of their bytes and scales, counts as one.
+    """
+    fixed = {*graph.constants}
+    for op in graph.ops:
+        if not op.reduced and fixed.issuperset(op.inputs):
+            fixed.add(op.output)
+    fixed -= outside | {fetch.tensor for op in graph.ops for fetch in op.fetches}
+    wanted: dict[str, Order | None] = {}
+    for op in reversed(graph.ops):
+        for read in op.reads:
+            if read.tensor in fixed:
+                order = _terms_innermost(op, read) or _followed(op, read, wanted.get(op.output))
+                known = wanted.setdefault(read.tensor, order)
+                wanted[read.tensor] = order if order == known else None
+    return {name: order for name, order in wanted.items() if order is not None}
+
+
+def _followed(op: TileOp, read: Read, order: Order | None) -> Order | None:
+    """Return the order of what is read that is as the output's order is; None: there is none."""
+    if order is None or op.reduced:
+        return None
+    places = {op.spatial[dim]: place for place, dim in enumerate(order)}
+    runs = [sorted(places[axis] for axis in axes_of(index)) for index in read.index]
+    ordered = sorted(range(len(runs)), key=lambda dim: runs[dim][:1])
+    flat = [place for dim in ordered for place in runs[dim]]
+    return tuple(ordered) if flat == sorted(set(flat)) else None
+
+
+def _terms_innermost(op: TileOp, read: Read) -> Order | None:
+    """Return the order in which a product of a single row wants a constant; None: it is none."""
+    used = frozenset(axis for index in read.index for axis in axes_of(index))
+    own = {axis for axis in op.spatial if axis.extent > 1}
+    if not is_sum_of_products(op) or op.terms < LEAST_TERMS or not used & set(op.reduced):
+        return None
+    if not own <= used or not own:
+        return None
+    places = {axis: place for place, axis in enumerate(op.reduced)}
+    outer, inner = list[int](), list[tuple[int, int]]()
+    for dim, index in enumerate(read.index):
+        summed = axes_of(index) & set(places)
+        if summed and axes_of(index) & own:
+            return None
+        if summed:
+            inner.append((min(places[axis] for axis in summed), dim))
+        else:
+            outer.append(dim)
+    return (*outer, *(dim for _, dim in sorted(inner)))
 
 
 def _weights(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str, Order]]:

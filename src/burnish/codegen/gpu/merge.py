@@ -2,21 +2,28 @@
 
 q = x·A, k = x·B, v = x·C  -->  all = x·[A B C]; q, k, v are parts of it
 
-A GPU starts one kernel instead of three, and it has columns enough to keep the card busy.
+A GPU starts one kernel instead of three, and it has columns enough to keep the card busy. Of few
+rows, where starting is most of what a product takes, those are joined, too, that have unequal
+columns, as the queries and the keys of a decoder have.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from burnish.codegen.gpu import spelling
+from burnish.codegen.gpu.layout import RUN
 from burnish.core.arrays import Array
 from burnish.tile.expr import Accumulated, Argument, Call, Expr
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp, arguments_of, constant_type
 from burnish.tile.index import Axis, Index, at, axes_of, substitute
+
+FEW_ROWS = 8
+"""Of a product that is joined with others of unequal columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +77,19 @@ def _member(op: TileOp, graph: TileGraph) -> _Member | None:
 
 def _key(member: _Member, graph: TileGraph) -> Hashable:
     """Return what two products must have in common to be one."""
-    op = member.op
-    axes = {axis: at(Axis(f"s{n}", axis.extent)) for n, axis in enumerate(op.spatial)}
+    op, columns = member.op, member.columns
+    few = math.prod(op.shape) <= FEW_ROWS * columns.extent and columns.extent % RUN == 0
+    alike = tuple(0 if few and axis == columns else axis.extent for axis in op.spatial)
+    axes = {axis: at(Axis(f"s{n}", alike[n])) for n, axis in enumerate(op.spatial)}
     axes |= {axis: at(Axis(f"r{n}", axis.extent)) for n, axis in enumerate(op.reduced)}
     reads = tuple(
         (tuple(substitute(i, axes) for i in read.indices), read.otherwise, len(read.guards))
         for read in op.reads[:2]
     )
     kind = graph.tensors[op.reads[1].tensor]
-    return op.reads[0].tensor, op.shape, reads, kind, op.body, op.dtype, member.dimension
+    sizes = [0 if few and d == member.dimension else size for d, size in enumerate(kind.shape)]
+    weight = kind.dtype, *sizes
+    return op.reads[0].tensor, alike, reads, weight, op.body, op.dtype, member.dimension
 
 
 def _joined(
@@ -89,7 +100,7 @@ def _joined(
 ) -> TileOp:
     op, columns = members[0].op, members[0].columns
     name = f"{op.output}.together"
-    wide = Axis(columns.name, columns.extent * len(members))
+    wide = Axis(columns.name, sum(member.columns.extent for member in members))
     weights = [np.asarray(graph.constants[m.op.reads[1].tensor]) for m in members]
     constants[f"{name}.weight"] = np.concatenate(weights, axis=members[0].dimension)
     tensors[f"{name}.weight"] = constant_type(constants[f"{name}.weight"])
@@ -122,7 +133,7 @@ def _offsets(members: Sequence[_Member], graph: TileGraph) -> list[tuple[Read, A
             return None
     for position, read in enumerate(first.reads[2:], start=2):
         parts = [np.asarray(graph.constants[m.op.reads[position].tensor]) for m in members]
-        if len({(part.shape, part.dtype) for part in parts}) > 1:
+        if len({(part.shape[:-1], part.dtype) for part in parts}) > 1:
             return None
         found.append((read, np.concatenate(parts, axis=parts[0].ndim - 1)))
     return found
@@ -156,7 +167,7 @@ def _part(members: Sequence[_Member], op: TileOp, graph: TileGraph) -> TileOp:
     """Return the nest that takes a product out of the joined one, with what followed it."""
     number = next(n for n, member in enumerate(members) if member.op is op)
     member = members[number]
-    start = number * member.columns.extent
+    start = sum(before.columns.extent for before in members[:number])
     index: tuple[Index, ...] = tuple(
         at(axis) + (start if axis == member.columns else 0) for axis in op.spatial
     )

@@ -143,10 +143,10 @@ def price(
     )
     crossed, crossed_s = _crossed(tally, written.launch.warps)
     lanes = (tally.lane_operations + crossed) / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
-    loaded = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
-    l2 = loaded / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
-    l2 = max(l2, tally.lines * LOOKUP_BYTES / hw.memory[0].bandwidth_bytes_per_s)
-    product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, l2))
+    lookups = tally.lines * LOOKUP_BYTES / hw.memory[0].bandwidth_bytes_per_s
+    product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, lookups))
+    fetched = _fetched_bytes(tally, types, uneven) * programs
+    l2_s = max(l2_s, fetched / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE))
     moved = _memory_bytes(written, types)
     far = _far_bytes(written, types, moved, hw)
     memory_s = far / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
@@ -265,6 +265,18 @@ def _memory_bytes(written: Written, types: Mapping[str, TensorType]) -> float:
             kind = types[name]
             total += min(kind.size * BITS[kind.dtype] / 8, each * written.programs)
     return total
+
+
+def _fetched_bytes(tally: Tally, types: Mapping[str, TensorType], uneven: float) -> float:
+    """Return what a program fetches and stores, and leaves of lines: of a small tensor only once.
+
+    What is left keeps the second cache busy, wherever it is asked from.
+    """
+    moved = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
+    return moved * uneven + sum(
+        min(left, types[name].size * BITS[types[name].dtype] / 8)
+        for name, left in tally.unused_bytes.items()
+    )
 
 
 def _far_bytes(

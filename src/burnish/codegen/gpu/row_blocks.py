@@ -13,6 +13,7 @@ from burnish.codegen.gpu.reduction import spelled_out
 from burnish.tile.graph import TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import axes_of
+from burnish.tile.vectors import is_sum_of_products
 
 Settings = Mapping[str, int]
 
@@ -46,13 +47,21 @@ def in_parts(group: Group) -> Iterator[Settings]:
 def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
     """Yield settings where each program has a run of memory, all of its terms at once."""
     sums = [op for op in group.ops if op.reduced]
-    terms = {op.terms for op in sums}
-    if len(terms) > 1 or not sums[0].reads:
+    terms, outputs = {op.terms for op in sums}, math.prod(group.anchor.shape)
+    if min(terms) < LEAST_TERMS or not sums[0].reads:
         return
-    long, rows = terms.pop(), rows_beside(sums[0], orders)
-    few = math.prod(group.anchor.shape) <= MOST_PARTS * rows
-    if few and long >= LEAST_TERMS and power_of_two(long) * rows <= MOST_SINGLE:
-        yield {"m": rows, "warps": min(power_of_two(long * rows // 256), 8), "stages": 1}
+    beside, long = rows_beside(sums[0], orders), power_of_two(max(terms))
+    if len(terms) == 1 and _fits(outputs, beside, long):
+        yield {"m": beside, "warps": min(power_of_two(max(terms) * beside // 256), 8), "stages": 1}
+    for rows in (2, 4) if any(map(is_sum_of_products, sums)) else ():
+        # terms lie side by side: each thread has a run of every row, several in flight at once
+        if _fits(outputs, rows, long):
+            yield {"m": rows, "warps": min(max(long // 256, 1), 8), "stages": 1}
+
+
+def _fits(outputs: int, rows: int, terms: int) -> bool:
+    """Say whether so many rows for each program fill registers, and programs are not too many."""
+    return outputs <= MOST_PARTS * rows and terms * rows <= MOST_SINGLE
 
 
 def summing_blocks(group: Group, orders: Orders) -> Iterator[Settings]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from burnish.codegen.gpu.lines import first_line
 from burnish.core.tensors import BITS
 from burnish.tile.functions import FUNCTIONS
+from burnish.tile.index import Atom, Index
 
 STEP, LONG_STEP = 64, 1.5
 """Terms of a step, and what one with more of them counts as."""
@@ -34,6 +36,10 @@ class Tally:
     """Scalar operations on CUDA cores, each function with its weight."""
     loaded_bytes: dict[str, float] = field(default_factory=dict)
     """By tensor, every load of every lane."""
+    unused_bytes: dict[str, float] = field(default_factory=dict)
+    """By tensor, of lines that loads take little of, what they do not take."""
+    _lines: set[tuple[str, tuple[tuple[Atom, int], ...], int]] = field(default_factory=set)
+    """Such loads, and about where they begin."""
     stored_bytes: dict[str, float] = field(default_factory=dict)
     lines: float = 0.0
     """Lines of memory that the first cache looks up."""
@@ -112,6 +118,15 @@ class Tally:
     def spare_bytes(self, tensor: str, dtype: str, elements: float) -> None:
         """Take back what was counted to move for some elements of a load."""
         self.loaded_bytes[tensor] -= elements * BITS[dtype] / 8
+
+    def leave(self, tensor: str, offset: Index, unused_bytes: float) -> None:
+        """Count what a load leaves of lines; others that begin near it find them at hand."""
+        if not unused_bytes:
+            return
+        key = tensor, offset.terms, first_line(offset)
+        if key not in self._lines:
+            self._lines.add(key)
+            self.unused_bytes[tensor] = self.unused_bytes.get(tensor, 0.0) + unused_bytes
 
     def store(self, tensor: str, dtype: str, elements: int) -> None:
         """Count a store."""

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
 from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, run_of, scattered
+from burnish.codegen.gpu.lines import unused_bytes
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.touched import touched_lines
@@ -74,6 +75,8 @@ class KernelWriter:
         self.helpers: set[str] = set()
         self.constants: frozenset[str] = frozenset()  # tensors that no kernel writes
         self.constant_loads, self.late_loads = list[tuple[str, Index]](), list[tuple[str, Index]]()
+        self.constant_names: dict[str, tuple[str, Index, int]] = {}
+        """What is loaded of constants outside of loops, its offset and bytes, by name."""
         self.starts: dict[Axis, ProgramStart] = {}
         self.sums: dict[str, Callable[[Point], Value]] = {}  # of nests that have a way of their own
         self.tally = Tally()
@@ -238,7 +241,12 @@ class KernelWriter:
             moved = (self.elements(dims), self.scopes[-1].trips)
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
             self.touch(offset, kind.dtype, dims, self.scopes[-1].trips)
+            unused = unused_bytes(offset, self.blocks, dims, kind.dtype)
+            self.tally.leave(read.tensor, offset, unused * self.scopes[-1].trips)
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
+            if read.tensor in self.constants and len(self.scopes) == 1:
+                known = self.elements(dims) * BITS[kind.dtype] // 8
+                self.constant_names[found.text] = read.tensor, offset, known
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             run = run_of(offset, guards, dims)
             single = kind.dtype in spelling.HALVES and run == 1
