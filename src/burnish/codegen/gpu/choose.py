@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.carried import carried_blocks
 from burnish.codegen.gpu.form import Form, form, places_of, window_axes
+from burnish.codegen.gpu.held import held, held_blocks
 from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.launch_parts import splittable
 from burnish.codegen.gpu.library import BY_LIBRARY
@@ -242,6 +243,8 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield from carried_blocks(group.ops, sliding, math.prod(group.anchor.shape))
         yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
+        if shared := held(shape, group.ops, group.anchor, places):
+            yield from held_blocks(shared)
         yield from single_rows(group, target.orders)
         for m in (8, 32, 128, 512):
             yield {"m": m, "warps": 4, "stages": 2}

@@ -21,6 +21,7 @@ from burnish.codegen.gpu.form import (
     window_axes,
 )
 from burnish.codegen.gpu.guards import Bind, ranges
+from burnish.codegen.gpu.held import HELD, held
 from burnish.codegen.gpu.launch import WAITS, Launch, first_lines
 from burnish.codegen.gpu.launch_parts import LANES, LaunchPart, parts
 from burnish.codegen.gpu.library import BY_LIBRARY, by_library
@@ -140,6 +141,7 @@ def _written(
     anchor = part.anchor
     places = places_of(part.ops, anchor)
     whole = form(part.ops, anchor, target.orders.get(anchor.output), places)
+    whole = (held(whole, part.ops, anchor, places) or whole) if HELD in settings else whole
     patch = patch_of(window_axes(part.ops, anchor, places), settings)
     shape, axes = phased(whole, patch.counts)
     sizes = block_sizes(shape, settings)
@@ -183,6 +185,7 @@ def _writer(
     writer = KernelWriter(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
     )  # fmt: skip
+    writer.warps, writer.held = settings.get("warps", 4), HELD in settings
     writer.own_functions, writer.rounds_late = target.own_functions, target.rounds_late
     halves = [types[name].dtype in spelling.HALVES for name in part.outputs]
     writer.halves, writer.constants = target.own_functions and all(halves), constants
@@ -265,7 +268,9 @@ def _store(
         text = f"tl.full({writer.shape(dims, frame)}, 0, {_stored_type(kind)}) + {text}"
         text = f"({text}).to({_stored_type(kind)})"
     writer.line(f"tl.store({place}, {text}{f', mask={mask}' if mask else ''})")
-    writer.tally.store(tensor, kind.dtype, writer.elements(dims))
+    lanes = [writer.blocks[axis] for axis in dims]
+    sectors = writer.sectors.of(f"{tensor} stored", offset, kind.dtype, lanes)
+    writer.tally.store(tensor, kind.dtype, writer.elements(dims), sectors=sectors)
 
 
 def _stored_type(kind: TensorType) -> str:

@@ -23,6 +23,9 @@ PRODUCT_SHARE = 0.8
 """Of the tensor cores' peak that a product reaches when its operands are near (0.75 to 0.82)."""
 L2_SHARE = 1.2
 """Of the second cache's bandwidth; neighbours share what the first cache holds (9.4 of 9 TB/s)."""
+ASKED, PARTLY = 1.75, 4.3
+"""Bytes at that bandwidth that as many of a sector count as which nobody asked for, and which
+nobody writes (6.1 and 2.4 TB/s of sectors with an element each)."""
 MEMORY_SHARE = 0.88
 """Of the memory's bandwidth (4.2 of 4.8 TB/s in a copy)."""
 LANE_SHARE = 0.8
@@ -123,6 +126,7 @@ def price(
     )
     lanes = tally.lane_operations / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
     loaded = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
+    loaded += ASKED * tally.unused_loads + PARTLY * tally.unused_stores
     l2 = loaded / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
     product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, l2))
     moved = _memory_bytes(written, types)

@@ -21,6 +21,8 @@ MOST_PARTS = 2048
 """Programs that add up rows: as many as keep memory busy."""
 MOST_SINGLE = 8192
 """Terms of a row that one program may have at once."""
+BESIDE = 16
+"""Rows whose terms fill a sector of memory together, where 16-bit terms lie side by side."""
 MOST_BESIDE = 64
 """Rows of one program where their terms lie side by side: 128 bytes of 16-bit floats."""
 LEAST_TERMS = 128
@@ -48,8 +50,11 @@ def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
         return
     long, rows = terms.pop(), rows_beside(sums[0], orders)
     few = math.prod(group.anchor.shape) <= MOST_PARTS * rows
-    if few and long >= LEAST_TERMS and power_of_two(long) * rows <= MOST_SINGLE:
-        yield {"m": rows, "warps": min(power_of_two(long * rows // 256), 8), "stages": 1}
+    while few and long >= LEAST_TERMS and rows:
+        if power_of_two(long) * rows <= MOST_SINGLE:
+            warps = min(power_of_two(max(long * rows // 256, 1)), 8)
+            yield {"m": rows, "warps": warps, "stages": 1}
+        rows = rows // 2 if rows > BESIDE else 0
 
 
 def rows_beside(op: TileOp, orders: Orders) -> int:

@@ -28,6 +28,10 @@ class Tally:
     loaded_bytes: dict[str, float] = field(default_factory=dict)
     """By tensor, every load of every lane."""
     stored_bytes: dict[str, float] = field(default_factory=dict)
+    unused_loads: float = 0.0
+    """Bytes of sectors that loads fetch beside what they ask for."""
+    unused_stores: float = 0.0
+    """Bytes of sectors of which stores write the rest."""
     widest: int = 0
     """Elements of the largest block that is held at once."""
     held: int = 0
@@ -66,18 +70,25 @@ class Tally:
         *,
         alone: bool = False,
         dimensions: int = 0,
+        sectors: float = 1,
     ) -> None:
-        """Count a load; `alone`: each lane takes an instruction, an address and a condition."""
+        """Count a load; `alone`: each lane takes an instruction, an address and a condition.
+
+        `sectors`: how many times the bytes that are asked for are fetched.
+        """
         self.planes += dimensions > 1
         each = elements * BITS[dtype] / 8
+        self.unused_loads += each * trips * (sectors - 1)
         self.loads += 1
         self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + each * trips
         self.lane_operations += (SCATTERED if alone else 0.5) * elements * trips
         self.looped_bytes += each if trips > 1 else 0.0
 
-    def store(self, tensor: str, dtype: str, elements: int) -> None:
-        """Count a store."""
-        self.stored_bytes[tensor] = self.stored_bytes.get(tensor, 0.0) + elements * BITS[dtype] / 8
+    def store(self, tensor: str, dtype: str, elements: int, *, sectors: float = 1) -> None:
+        """Count a store; `sectors`: how many times its bytes there are in what it touches."""
+        each = elements * BITS[dtype] / 8
+        self.unused_stores += each * (sectors - 1)
+        self.stored_bytes[tensor] = self.stored_bytes.get(tensor, 0.0) + each
         self.lane_operations += 0.5 * elements
 
     def work(self, function: str, elements: int, trips: int) -> None:

@@ -16,6 +16,7 @@ from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
 from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, scattered
 from burnish.codegen.gpu.peepholes import at_once, simpler
+from burnish.codegen.gpu.sectors import Sectors
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.values import Point, Scope, Value
 from burnish.tile.connect import NoGroupError
@@ -58,6 +59,7 @@ class KernelWriter:
         self._large = any(types[name].size >= LARGEST for name in used if name in types)
         self.types, self.orders = types, orders
         self.blocks: dict[Axis, AxisBlock] = {}
+        self.sectors, self.warps = Sectors(), 4
         self.pointers: dict[str, str] = {}
         self.loaded: dict[str, bool] = {}
         """Names of what is loaded, and whether it is zero outside of its tensor."""
@@ -76,6 +78,8 @@ class KernelWriter:
         self.multiplying = self.beside = False
         self._depth, self._lines, self.looping = depth, 0, 0
         self._names: dict[str, int] = {}
+        self.held = False  # what is reduced for columns of the frame, once for all of its rows
+        self.counted = list[Axis]()  # that run over the terms of a sum, all at once
         self.whole_terms: tuple[Axis, ...] = ()  # that count all terms of a product at once
         self.moved: dict[str, str] = {}  # names of what is moved to where it is multiplied
 
@@ -198,6 +202,11 @@ class KernelWriter:
         for scope in self.scopes:
             if key in scope.values:
                 return scope.values[key]
+        flat = tuple(axis for axis in place if axis)
+        reduced = tensor in self.ops and self.ops[tensor].reduced and len(place) > len(flat) == 1
+        for scope in self.scopes if reduced else ():
+            if (tensor, index, flat) in scope.values:
+                return _spread(scope.values[tensor, index, flat], place)
         with self.at(depends):
             if tensor in self.ops:
                 found = self._computed(self.ops[tensor], index, frame)
@@ -230,7 +239,12 @@ class KernelWriter:
                 self.late_loads.append((read.tensor, offset))
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
-            self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
+            lanes = [self.blocks[axis] for axis in dims]
+            sectors = self.sectors.of(read.tensor, offset, kind.dtype, lanes)
+            self.tally.load(
+                read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims),
+                sectors=1 if self.multiplying else sectors,
+            )  # fmt: skip
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             if read.otherwise == 0:
@@ -381,3 +395,9 @@ class KernelWriter:
         whole = (op.finish or Accumulated(op.body.dtype)) if op.reduced else op.body
         found = self.expression(whole, point)
         return found if found.text.isidentifier() else self.named(found, "nest")
+
+
+def _spread(value: Value, place: Sequence[Axis | None]) -> Value:
+    """Return what varies along one dimension in a frame that has more."""
+    dims = ", ".join(":" if axis else "None" for axis in place)
+    return Value(f"{value.text}[{dims}]", value.dtype, value.dims, value.depends)
