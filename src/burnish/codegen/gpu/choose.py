@@ -238,7 +238,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield from _products(shape, group.ops, scalar=scalar)
         yield from () if shape.whole else parts
     elif shape.whole:
-        yield from whole_rows(shape)
+        yield from whole_rows(shape, group.anchor, target.orders)
     elif sliding := window_axes(group.ops, group.anchor, places):
         yield from carried_blocks(group.ops, sliding, math.prod(group.anchor.shape))
         yield from _windows(sliding, math.prod(group.anchor.shape))
@@ -252,6 +252,8 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     else:
         for m, warps in ((512, 4), (1024, 4), (256, 2)):
             yield {"m": m, "warps": warps, "stages": 1}
+        if shared := held(shape, group.ops, group.anchor, places):
+            yield from held_blocks(shared)
 
 
 def _windows(sliding: Sequence[Axis], outputs: int) -> Iterator[Settings]:

@@ -9,13 +9,14 @@ once for all of its pixels; blocks that are runs of memory, for each element.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import Form, Places
 from burnish.tile.graph import TileOp
-from burnish.tile.index import Axis, axes_of
+from burnish.tile.index import Axis, Index, axes_of
 
 HELD = "held"
 """The setting of kernels whose programs hold what is reduced for some columns."""
@@ -25,18 +26,18 @@ WIDTHS = (64, 32, 256)
 """Elements of a block that lie side by side, where what is reduced differs between them."""
 LONG = 1024
 """The same where it does not."""
+SEVERAL = 3
+"""Tensors with numbers for columns, as a norm's that lies in memory: then these are held, too."""
 
 
 def held(shape: Form, ops: Sequence[TileOp], anchor: TileOp, places: Places) -> Form | None:
     """Return the form whose rows or columns share what is reduced; None: nothing is, or for all."""
     if shape.whole or shape.multiplies or shape.columns or shape.batch:
         return None
-    sums = [op for op in ops if op.reduced and op is not anchor and op.output in places]
-    used = {
-        axis for op in sums for place in places[op.output] for part in place
-        for axis in axes_of(part)
-    }  # fmt: skip
     long = [axis for axis in shape.rows if axis.extent > 1]
+    sums = [op.output for op in ops if op.reduced and op is not anchor and op.output in places]
+    axes = {name: _axes(places[name]) & set(long) for name in sums or places}
+    used = set[Axis]().union(*axes.values()) if sums else _in_common(axes.values(), len(long))
     outside: list[Axis] = []
     while len(long) > 1 and long[0] in used and set(long[1:]) & used:
         outside.append(long.pop(0))
@@ -46,6 +47,18 @@ def held(shape: Form, ops: Sequence[TileOp], anchor: TileOp, places: Places) -> 
         return None
     rows, columns = (others, own) if long[-1] in used else (own, others)
     return replace(shape, rows=rows, columns=columns, batch=tuple(outside))
+
+
+def _axes(places: Sequence[tuple[Index, ...]]) -> frozenset[Axis]:
+    """Return the axes over which a tensor is read."""
+    return frozenset(axis for place in places for part in place for axis in axes_of(part))
+
+
+def _in_common(axes: Iterable[frozenset[Axis]], count: int) -> set[Axis]:
+    """Return the axes that several tensors have, and not all axes; none: there are not as many."""
+    times = Counter(each for each in axes if each and len(each) < count)
+    most, number = max(times.items(), key=lambda item: item[1], default=(frozenset[Axis](), 0))
+    return set(most) if number >= SEVERAL else set()
 
 
 def held_blocks(shape: Form) -> Iterator[Mapping[str, int]]:

@@ -99,7 +99,9 @@ def moments_in_parts(graph: TileGraph) -> TileGraph:
     if not pairs:
         return graph
     orders, taken = orders_of(graph), set(graph.tensors)
-    pairs = {op.output: pairs[op.output] for op in graph.ops if op.output in pairs and _long(op, orders)}
+    pairs = {
+        op.output: pairs[op.output] for op in graph.ops if op.output in pairs and _long(op, orders)
+    }
     if not pairs:
         return graph
     ops: list[TileOp] = []

@@ -25,6 +25,8 @@ BESIDE = 16
 """Rows whose terms fill a sector of memory together, where 16-bit terms lie side by side."""
 MOST_BESIDE = 64
 """Rows of one program where their terms lie side by side: 128 bytes of 16-bit floats."""
+MOST_HELD = 32_768
+"""Elements of whole rows that a program has in registers."""
 LEAST_TERMS = 128
 """Terms of a part of a sum, at least."""
 
@@ -68,11 +70,23 @@ def rows_beside(op: TileOp, orders: Orders) -> int:
     return min(power_of_two(beside), MOST_BESIDE)
 
 
-def whole_rows(shape: Form) -> Iterator[Settings]:
-    """Yield settings where a program has as many whole rows as fill its registers."""
+def whole_rows(shape: Form, anchor: TileOp, orders: Orders) -> Iterator[Settings]:
+    """Yield settings where a program has as many whole rows as fill its registers.
+
+    Where rows lie side by side, or as many as fill sectors of memory.
+    """
     _, columns, _ = shape.counts
     n = power_of_two(columns)
     warps = min(max(n // 512, 1), 16)
     for rows in (1, 4):
         m = max(rows * 512 // n, 1)
         yield {"m": m, "warps": max(warps, min(m * n // 512, 8), 1), "stages": 1}
+    inner = [
+        anchor.spatial[dim]
+        for dim in orders.get(anchor.output) or range(len(anchor.shape))
+        if anchor.shape[dim] > 1
+    ]
+    counts = (BESIDE // 4, BESIDE // 2, BESIDE, 2 * BESIDE)
+    for m in counts if inner and inner[-1] in shape.rows else ():
+        if m * n <= MOST_HELD:
+            yield {"m": m, "warps": min(max(m * n // 2048, 4), 16), "stages": 1}

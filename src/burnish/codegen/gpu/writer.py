@@ -206,7 +206,7 @@ class KernelWriter:
         reduced = tensor in self.ops and self.ops[tensor].reduced and len(place) > len(flat) == 1
         for scope in self.scopes if reduced else ():
             if (tensor, index, flat) in scope.values:
-                return _spread(scope.values[tensor, index, flat], place)
+                return scope.values[tensor, index, flat].spread(place)
         with self.at(depends):
             if tensor in self.ops:
                 found = self._computed(self.ops[tensor], index, frame)
@@ -395,9 +395,3 @@ class KernelWriter:
         whole = (op.finish or Accumulated(op.body.dtype)) if op.reduced else op.body
         found = self.expression(whole, point)
         return found if found.text.isidentifier() else self.named(found, "nest")
-
-
-def _spread(value: Value, place: Sequence[Axis | None]) -> Value:
-    """Return what varies along one dimension in a frame that has more."""
-    dims = ", ".join(":" if axis else "None" for axis in place)
-    return Value(f"{value.text}[{dims}]", value.dtype, value.dims, value.depends)
