@@ -1,4 +1,4 @@
-"""Norms over rows that lie side by side: read by neighbours, in parts, and applied by who holds them."""
+"""Norms over rows that lie side by side: read in parts by neighbours, applied by who holds them."""
 
 from __future__ import annotations
 

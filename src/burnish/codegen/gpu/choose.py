@@ -243,8 +243,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield from carried_blocks(group.ops, sliding, math.prod(group.anchor.shape))
         yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
-        if shared := held(shape, group.ops, group.anchor, places):
-            yield from held_blocks(shared)
+        yield from held_blocks(held(shape, group.ops, group.anchor, places))
         yield from single_rows(group, target.orders)
         for m in (8, 32, 128, 512):
             yield {"m": m, "warps": 4, "stages": 2}
@@ -252,8 +251,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     else:
         for m, warps in ((512, 4), (1024, 4), (256, 2)):
             yield {"m": m, "warps": warps, "stages": 1}
-        if shared := held(shape, group.ops, group.anchor, places):
-            yield from held_blocks(shared)
+        yield from held_blocks(held(shape, group.ops, group.anchor, places))
 
 
 def _windows(sliding: Sequence[Axis], outputs: int) -> Iterator[Settings]:

@@ -61,8 +61,10 @@ def _in_common(axes: Iterable[frozenset[Axis]], count: int) -> set[Axis]:
     return set(most) if number >= SEVERAL else set()
 
 
-def held_blocks(shape: Form) -> Iterator[Mapping[str, int]]:
-    """Yield settings for such programs; `shape` is their form."""
+def held_blocks(shape: Form | None) -> Iterator[Mapping[str, int]]:
+    """Yield settings for such programs; `shape` is their form. None: there are none."""
+    if shape is None:
+        return
     rows, columns, _ = shape.counts
     found = set[tuple[int, int]]()
     for elements, warps in BLOCKS:

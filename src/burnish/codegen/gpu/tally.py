@@ -70,19 +70,18 @@ class Tally:
         *,
         alone: bool = False,
         dimensions: int = 0,
-        sectors: float = 1,
     ) -> None:
-        """Count a load; `alone`: each lane takes an instruction, an address and a condition.
-
-        `sectors`: how many times the bytes that are asked for are fetched.
-        """
+        """Count a load; `alone`: each lane takes an instruction, an address and a condition."""
         self.planes += dimensions > 1
         each = elements * BITS[dtype] / 8
-        self.unused_loads += each * trips * (sectors - 1)
         self.loads += 1
         self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + each * trips
         self.lane_operations += (SCATTERED if alone else 0.5) * elements * trips
         self.looped_bytes += each if trips > 1 else 0.0
+
+    def fetch(self, dtype: str, elements: int, trips: int, sectors: float) -> None:
+        """Count what comes with a load: `sectors` times what is asked for is fetched."""
+        self.unused_loads += elements * BITS[dtype] / 8 * trips * (sectors - 1)
 
     def store(self, tensor: str, dtype: str, elements: int, *, sectors: float = 1) -> None:
         """Count a store; `sectors`: how many times its bytes there are in what it touches."""

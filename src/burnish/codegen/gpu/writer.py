@@ -239,12 +239,10 @@ class KernelWriter:
                 self.late_loads.append((read.tensor, offset))
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
+            self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
             lanes = [self.blocks[axis] for axis in dims]
             sectors = self.sectors.of(read.tensor, offset, kind.dtype, lanes)
-            self.tally.load(
-                read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims),
-                sectors=1 if self.multiplying else sectors,
-            )  # fmt: skip
+            self.tally.fetch(kind.dtype, *moved, 1 if self.multiplying else sectors)
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             if read.otherwise == 0:
