@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from burnish.codegen.gpu.beginning import begun_blocks
+from burnish.codegen.gpu.beside import LEAST_TERMS
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.carried import carried_blocks
 from burnish.codegen.gpu.form import Form, form, places_of, window_axes
@@ -17,7 +19,6 @@ from burnish.codegen.gpu.operands import LEAST, contracts, multiplies_f32
 from burnish.codegen.gpu.price import Price, price
 from burnish.codegen.gpu.row_blocks import (
     FEW,
-    LEAST_TERMS,
     Settings,
     in_parts,
     single_rows,
@@ -219,6 +220,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     if (summed := image_sum(group)) is not None:
         image = Group(summed.ops, (summed.image.output,))
         yield from summed_blocks(summed, target.orders, candidates(image, target))
+    yield from begun_blocks(group, target.orders, lambda image: candidates(image, target))
     places = places_of(group.ops, group.anchor)
     shape = form(group.ops, group.anchor, target.orders.get(group.anchor.output), places)
     rows, columns, _ = shape.counts

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from burnish.codegen.gpu import spelling
+from burnish.codegen.gpu.beginning import store_moments
 from burnish.codegen.gpu.blocks import AxisBlock, ProgramStart, power_of_two
 from burnish.codegen.gpu.carried import CARRIED, carry
 from burnish.codegen.gpu.fetching import added_ahead, constants_ahead
@@ -157,7 +158,7 @@ def _written(
     with turning(writer, patch.turns, lead) as turn:
         found = []
         for bind in patch.places(steps, axes, turn.index):
-            for name in part.outputs:
+            for name in part.stored:
                 index = _stored_index(writer.ops[name], anchor, places, whole)
                 bound = tuple(substitute(each, bind) for each in index)
                 found.append((name, writer.value(name, bound, frame), bound))
@@ -166,6 +167,8 @@ def _written(
             _store(writer, name, value, bound, frame, turn)
             if adding_up is not None:
                 adding_up.add(value, turn)
+            if part.moments is not None:
+                store_moments(writer, part.moments, value)
     if adding_up is not None:
         adding_up.store(next(axis for axis in writer.starts if axis.name == "m"))
     begin = _begun(writer, target, first_lines(programs, settings.get("warps", 4)))
@@ -187,7 +190,7 @@ def _writer(
     )  # fmt: skip
     writer.warps, writer.held = settings.get("warps", 4), HELD in settings
     writer.own_functions, writer.rounds_late = target.own_functions, target.rounds_late
-    halves = [types[name].dtype in spelling.HALVES for name in part.outputs]
+    halves = [types[name].dtype in spelling.HALVES for name in part.stored]
     writer.halves, writer.constants = target.own_functions and all(halves), constants
     return writer
 

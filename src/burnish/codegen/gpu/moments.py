@@ -18,8 +18,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from burnish.codegen.gpu.beside import BESIDE, LEAST_TERMS, MOST_SINGLE, rows_beside
 from burnish.codegen.gpu.layout import Order, orders_of
-from burnish.codegen.gpu.row_blocks import BESIDE, LEAST_TERMS, MOST_SINGLE, rows_beside
 from burnish.codegen.gpu.spelling import HALVES
 from burnish.tile.expr import (
     Accumulated,
@@ -122,20 +122,21 @@ def _pairs(graph: TileGraph) -> Iterator[tuple[str, TileOp]]:
     for op in graph.ops:
         for name in op.inputs:
             mean = known.get(name)
-            if mean is not None and _averages(mean) and _spreads(op, mean):
+            if mean is None or mean.terms <= STRIDED:
+                continue
+            if averages(mean) and spreads(op, mean):
                 yield name, op
 
 
-def _averages(op: TileOp) -> bool:
-    """Say whether a nest gives the means of rows that are long."""
-    terms = op.terms
+def averages(op: TileOp) -> bool:
+    """Say whether a nest gives the means of rows."""
     if op.combine != "sum" or op.body.dtype != "f32" or op.fetches or op.coordinates:
         return False
-    if terms <= STRIDED or not op.reads or any(read.guards for read in op.reads):
+    if not op.reads or any(read.guards for read in op.reads):
         return False
     match _narrow(op.finish):
         case Call("divide", (Accumulated(), Constant(count, _)), "f32"):
-            return count == terms
+            return count == op.terms
     return False
 
 
@@ -155,7 +156,7 @@ def _narrow(expr: Expr | None) -> Expr | None:
     return expr
 
 
-def _spreads(op: TileOp, mean: TileOp) -> bool:
+def spreads(op: TileOp, mean: TileOp) -> bool:
     """Say whether a nest adds up the squares of the differences from a mean of the same terms."""
     if op.combine != "sum" or (op.spatial, op.reduced) != (mean.spatial, mean.reduced):
         return False
@@ -209,19 +210,19 @@ def _in_parts(
         body=how.inside(mean.body), finish=call("divide", total, how.count),
     )  # fmt: skip
     here = Argument(len(reads), "f32")
-    spreads = replace(
+    spread_parts = replace(
         means, output=names[1], reads=(*reads, Read(means.output, place)),
         body=how.inside(_squared(call("subtract", mean.body, here))), finish=None,
     )  # fmt: skip
     yield means
-    yield spreads
+    yield spread_parts
     one = Argument(0, "f32")
     body, count = (one, how.part.extent) if how.whole else (_times(one, how.count), mean.terms)
     yield replace(
         mean, reads=(Read(means.output, place),), body=body, reduced=(how.part,),
         finish=cast(call("divide", total, Constant(count, "f32")), mean.dtype),
     )  # fmt: skip
-    yield _merged(spread, mean, means, spreads, how)
+    yield _merged(spread, mean, means, spread_parts, how)
 
 
 def _merged(spread: TileOp, mean: TileOp, means: TileOp, spreads: TileOp, how: _Cut) -> TileOp:

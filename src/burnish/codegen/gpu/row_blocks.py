@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from burnish.codegen.gpu.beside import BESIDE, LEAST_TERMS, MOST_SINGLE, Orders, rows_beside
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import Form
-from burnish.codegen.gpu.kernel import Orders
 from burnish.codegen.gpu.launch_parts import splittable
 from burnish.tile.graph import TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import axes_of
 
 Settings = Mapping[str, int]
 
@@ -19,16 +18,8 @@ FEW = 100
 """Programs that leave multiprocessors idle: sums are formed in parts, or blocks get smaller."""
 MOST_PARTS = 2048
 """Programs that add up rows: as many as keep memory busy."""
-MOST_SINGLE = 8192
-"""Terms of a row that one program may have at once."""
-BESIDE = 16
-"""Rows whose terms fill a sector of memory together, where 16-bit terms lie side by side."""
-MOST_BESIDE = 64
-"""Rows of one program where their terms lie side by side: 128 bytes of 16-bit floats."""
 MOST_HELD = 32_768
 """Elements of whole rows that a program has in registers."""
-LEAST_TERMS = 128
-"""Terms of a part of a sum, at least."""
 
 
 def in_parts(group: Group) -> Iterator[Settings]:
@@ -57,17 +48,6 @@ def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
             warps = min(power_of_two(max(long * rows // 256, 1)), 8)
             yield {"m": rows, "warps": warps, "stages": 1}
         rows = rows // 2 if rows > BESIDE else 0
-
-
-def rows_beside(op: TileOp, orders: Orders) -> int:
-    """Return how many rows lie side by side: one, unless terms lie further apart than they do."""
-    read = op.reads[0]
-    order = orders.get(read.tensor) or range(len(read.index))
-    inner = next((each for d in reversed(order) if (each := axes_of(read.index[d]))), frozenset())
-    if inner & set(op.reduced):
-        return 1
-    beside = math.prod(axis.extent for axis in inner if axis in op.spatial)
-    return min(power_of_two(beside), MOST_BESIDE)
 
 
 def whole_rows(shape: Form, anchor: TileOp, orders: Orders) -> Iterator[Settings]:
