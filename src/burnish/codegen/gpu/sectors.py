@@ -39,16 +39,15 @@ class Sectors:
         each, steps = max(BITS[dtype] // 8, 1), {block: _step(offset, block) for block in blocks}
         self._beside |= {block.axis: each for block, (step, _) in steps.items() if step == 1}
         apart = sorted((step, count) for step, count in steps.values() if step)
-        if not apart or 1 < apart[0][0] < SECTOR // each or (tensor, offset.terms) in self._seen:
+        if not apart or (tensor, offset.terms) in self._seen:
             return 1
         self._seen.add((tensor, offset.terms))
-        used, reached = math.prod(count for step, count in steps.values() if not step), 1
+        same, reached = math.prod(count for step, count in steps.values() if not step), 1
         for step, count in apart:
-            if step > reached:
-                break
-            used, reached = used * count, max(reached, step * count)
+            if step <= reached or step * each < SECTOR:
+                reached = max(reached, step * count)
         inside = math.prod(min(block.axis.extent / block.size, 1.0) for block in steps)
-        return 1.0 + (max(SECTOR / (used * each), 1.0) - 1.0) * inside
+        return 1.0 + (max(SECTOR / (reached * same * each), 1.0) - 1.0) * inside
 
     def handed_over(self, along: Axis, others: Iterable[AxisBlock], warps: int) -> float:
         """Return the operations of handing partial sums on where rows lie side by side.
