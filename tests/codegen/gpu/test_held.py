@@ -48,9 +48,10 @@ def frames(images: int, terms: int, channels: int, dtype: str = "float") -> Tile
 
 def exact(x: Array) -> Array:
     """Return the norm in f64."""
-    wide = x.astype(np.float64)
+    wide: Array = x.astype(np.float64)
     spread = wide.var(axis=1, keepdims=True)
-    return np.asarray((wide - wide.mean(axis=1, keepdims=True)) / np.sqrt(spread + EPSILON))
+    result: Array = (wide - wide.mean(axis=1, keepdims=True)) / np.sqrt(spread + EPSILON)
+    return result
 
 
 def planned(graph: TileGraph) -> tuple[GpuTarget, tuple[Choice, ...]]:
@@ -82,7 +83,7 @@ def test_a_norm_of_neighbours_is_that_of_whole_rows(
     drawn = mean + deviation * random.standard_normal(shape)
     x = drawn.astype(array_type(TYPES[dtype]))
     wanted = exact(x)
-    off = np.linalg.norm(run(graph, choices, x).astype(np.float64) - wanted)
+    off = np.linalg.norm(np.subtract(run(graph, choices, x), wanted, dtype=np.float64))
     assert off <= (NEAR[dtype] + abs(mean) / deviation * 2**-23) * np.linalg.norm(wanted)
 
 

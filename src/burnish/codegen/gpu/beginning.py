@@ -146,8 +146,10 @@ def begun_blocks(
             yield {**settings, BEGUN: 1}
 
 
-def store_moments(writer: KernelWriter, found: BlockMoments, value: Value) -> None:
-    """Write the mean and the spread of each column of a block."""
+def store_moments(writer: KernelWriter, found: BlockMoments | None, value: Value) -> None:
+    """Write the mean and the spread of each column of a block, if they are wanted."""
+    if found is None:
+        return
     m, n = (next(axis for axis in writer.blocks if axis.name == name) for name in ("m", "n"))
     text = value.text if value.dtype == "f32" else f"{value.text}.to(tl.float32)"
     wide, mean, spread = (writer.fresh(stem) for stem in ("wide", "mean", "spread"))

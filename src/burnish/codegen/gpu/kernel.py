@@ -141,8 +141,7 @@ def _written(
 ) -> Written:
     anchor = part.anchor
     places = places_of(part.ops, anchor)
-    whole = form(part.ops, anchor, target.orders.get(anchor.output), places)
-    whole = (held(whole, part.ops, anchor, places) or whole) if HELD in settings else whole
+    whole = _form(part, places, settings, target)
     patch = patch_of(window_axes(part.ops, anchor, places), settings)
     shape, axes = phased(whole, patch.counts)
     sizes = block_sizes(shape, settings)
@@ -152,7 +151,7 @@ def _written(
     programs = tiles[0] * tiles[1] * batch
     steps = _programs(writer, shape, sizes, tiles)
     begun = len(writer.scopes[0].lines)  # nothing is loaded before here
-    frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
+    frame = _frame(writer)
     lead = carry(writer, anchor, places, patch) if CARRIED in settings else 0
     adding_up = ProgramSum(writer, part.sums, looped=patch.turns > 1) if part.sums else None
     with turning(writer, patch.turns, lead) as turn:
@@ -167,14 +166,19 @@ def _written(
             _store(writer, name, value, bound, frame, turn)
             if adding_up is not None:
                 adding_up.add(value, turn)
-            if part.moments is not None:
-                store_moments(writer, part.moments, value)
+            store_moments(writer, part.moments, value)
     if adding_up is not None:
         adding_up.store(next(axis for axis in writer.starts if axis.name == "m"))
-    begin = _begun(writer, target, first_lines(programs, settings.get("warps", 4)))
-    writer.scopes[0].lines[begun:begun] = begin
+    writer.scopes[0].lines[begun:begun] = _begun(writer, target, programs)
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape, constants & {*launch.arguments})
+
+
+def _form(part: LaunchPart, places: Places, settings: Mapping[str, int], target: GpuTarget) -> Form:
+    """Return how a part's output is cut."""
+    anchor = part.anchor
+    plain = form(part.ops, anchor, target.orders.get(anchor.output), places)
+    return (held(plain, part.ops, anchor, places) if HELD in settings else None) or plain
 
 
 def _writer(
@@ -195,8 +199,9 @@ def _writer(
     return writer
 
 
-def _begun(writer: KernelWriter, target: GpuTarget, first: tuple[str, ...]) -> list[str]:
+def _begun(writer: KernelWriter, target: GpuTarget, programs: int) -> list[str]:
     """Return what a kernel that may start early does before all else, what it asks for included."""
+    first = first_lines(programs, writer.warps)
     if not (target.early and target.fetches):
         return [*first] if target.early else []
     ahead = constants_ahead(writer) if WAITS in first else ()
@@ -212,7 +217,8 @@ def _stored_index(op: TileOp, anchor: TileOp, places: Places, shape: Form) -> tu
 
 
 def _frame(writer: KernelWriter) -> tuple[Axis, ...]:
-    return tuple(axis for axis in writer.blocks if axis.name in ("m", "n"))
+    blocks = writer.blocks.items()
+    return tuple(axis for axis, block in blocks if axis.name in ("m", "n") and block.size > 1)
 
 
 def _programs(

@@ -125,9 +125,7 @@ def price(
         flops / _product_rate(hw, dtype, precision) for dtype, flops in tally.product_flops.items()
     )
     lanes = tally.lane_operations / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
-    loaded = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
-    loaded += ASKED * tally.unused_loads + PARTLY * tally.unused_stores
-    l2 = loaded / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
+    l2 = _near_bytes(tally) / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
     product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, l2))
     moved = _memory_bytes(written, types)
     far = _far_bytes(written, types, moved, hw)
@@ -228,6 +226,12 @@ def _memory_bytes(written: Written, types: Mapping[str, TensorType]) -> float:
             kind = types[name]
             total += min(kind.size * BITS[kind.dtype] / 8, each * written.programs)
     return total
+
+
+def _near_bytes(tally: Tally) -> float:
+    """Return what a program asks the second cache for, and what it gets or spoils beside that."""
+    asked = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
+    return asked + ASKED * tally.unused_loads + PARTLY * tally.unused_stores
 
 
 def _far_bytes(

@@ -19,7 +19,7 @@ VECTOR = 16
 """Bytes that a thread loads at once."""
 WARP = 32
 """Threads that hand numbers to each other without memory."""
-HANDED = 5.5
+HANDED = 4.5
 """Operations of a lane that one number takes which a thread hands to another and adds there."""
 
 
