@@ -8,6 +8,8 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from burnish.codegen.gpu.adapting import adapted
 from burnish.codegen.gpu.choose import GpuPredicted, candidates, priced
@@ -15,6 +17,7 @@ from burnish.codegen.gpu.form import form, places_of
 from burnish.codegen.gpu.held import HELD, held, held_blocks
 from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.layout import orders_of
+from burnish.codegen.gpu.moments import STRIDED, moments_in_parts
 from burnish.codegen.schedule import Choice
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
@@ -23,6 +26,7 @@ from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.lower import lower
+from burnish.tile.reference import evaluate
 from burnish.tile.schedule import Schedule
 from burnish.tile.simplify import simplify
 from codegen.gpu.interpreting import run_groups
@@ -87,6 +91,24 @@ def test_a_norm_of_neighbours_is_that_of_whole_rows(
     assert off <= (NEAR[dtype] + abs(mean) / deviation * 2**-23) * np.linalg.norm(wanted)
 
 
+@settings(max_examples=25, deadline=None)
+@given(
+    images=st.integers(1, 3), terms=st.integers(STRIDED + 1, 3 * STRIDED),
+    channels=st.integers(9, 80), mean=st.sampled_from([0.0, 1000.0]),
+)  # fmt: skip
+def test_parts_of_any_rows_beside_each_other_give_what_whole_rows_give(
+    images: int, terms: int, channels: int, mean: float
+) -> None:
+    graph = frames(images, terms, channels)
+    cut = moments_in_parts(graph)
+    assert cut is not graph
+    random = np.random.default_rng(terms)
+    x = (mean + random.standard_normal((images, terms, channels))).astype(np.float32)
+    wanted = exact(x)
+    off = np.subtract(evaluate(cut, {"x": x})["y"], wanted, dtype=np.float64)
+    assert np.linalg.norm(off) <= (2e-6 + mean * 2**-23) * np.linalg.norm(wanted)
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("dtype", TYPES)
 def test_rows_of_one_number_become_nothing(dtype: str) -> None:
@@ -125,8 +147,8 @@ def test_all_blocks_that_hold_a_norm_give_the_same(shape: tuple[int, int, int]) 
     x = (9.0 + np.random.default_rng(1).standard_normal(shape)).astype(np.float32)
     found = [each for each in candidates(group, target) if HELD in each]
     assert found
-    for settings in found:
-        schedules = [(parts, {"m": 16, "warps": 4}), (group, settings)]
+    for blocks in found:
+        schedules = [(parts, {"m": 16, "warps": 4}), (group, blocks)]
         got = run_groups(graph, schedules, {"x": x}, target.orders)["y"]
         assert np.allclose(got, exact(x), atol=2e-5)
 
@@ -148,10 +170,10 @@ def test_what_is_the_same_for_all_is_held_by_nobody() -> None:
     assert held(form(graph.ops, op, None, places), graph.ops, op, places) is None
 
 
-def seconds(graph: TileGraph, group: Group, **settings: int) -> float:
+def seconds(graph: TileGraph, group: Group, **blocks: int) -> float:
     """Return what a group should take in some blocks."""
     target = GpuTarget(orders=orders_of(graph))
-    schedule = Schedule(group.anchor.shape, settings=settings)
+    schedule = Schedule(group.anchor.shape, settings=blocks)
     return priced(group, schedule, graph, H200, target).seconds
 
 

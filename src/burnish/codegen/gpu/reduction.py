@@ -114,7 +114,8 @@ def _along_new_axis(writer: KernelWriter, point: Point, terms: int) -> Value:
     room = max(MOST_LANES // max(writer.elements(dims), 1), 1)
     block = min(power_of_two(terms), 1 << (room.bit_length() - 1))
     with writer.at(depends):
-        axis = _counted(writer, point, terms) or Axis(writer.fresh("r"), terms)
+        known = _counted(writer, point, terms) if block >= terms else None
+        axis = known or Axis(writer.fresh("r"), terms)
         name = axis.name
         writer.blocks[axis] = AxisBlock(axis, name, block)
         frame = (
