@@ -15,7 +15,7 @@ innermost: one with whole rows has too many terms, or too few channels for a sec
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burnish.codegen.gpu.beside import BESIDE, LEAST_TERMS, MOST_SINGLE, rows_beside
@@ -34,7 +34,7 @@ from burnish.tile.expr import (
     renumbered,
 )
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
-from burnish.tile.index import Axis, Index, at, axes_of, substitute, unflatten
+from burnish.tile.index import Axis, Index, at, axes_of, coefficient, substitute, unflatten
 from burnish.tile.steps.tidy import tidy
 from burnish.tile.steps.unused import free_name, regraph
 
@@ -304,6 +304,21 @@ def _as_in_memory(op: TileOp, orders: Mapping[str, Order]) -> tuple[Axis, ...]:
     """Return the axes of a row in the order in which the first tensor that is read has them."""
     read = op.reads[0]
     order = orders.get(read.tensor) or range(len(read.index))
-    found = [axis for dim in order for axis in axes_of(read.index[dim]) if axis in op.reduced]
-    distinct = tuple(dict.fromkeys(found))
+    found: dict[Axis, None] = {}
+    for dim in order:
+        found |= dict.fromkeys(_inwards(read.index[dim], axes_of(read.index[dim])))
+    found = {axis: None for axis in found if axis in op.reduced}
+    distinct = tuple(found)
     return distinct if set(distinct) == set(op.reduced) else op.reduced
+
+
+def _inwards(index: Index, axes: Iterable[Axis]) -> list[Axis]:
+    """Return the axes of an index, the outermost first.
+
+    Of two that count together, as rows of an image and their phase do, that is the longer one.
+    """
+
+    def rank(axis: Axis) -> tuple[int, int, str]:
+        return -(coefficient(index, axis) or 0), -axis.extent, axis.name
+
+    return sorted(axes, key=rank)
