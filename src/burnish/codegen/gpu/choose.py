@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from burnish.codegen.gpu.beginning import begun_blocks
+from burnish.codegen.gpu.beside import LEAST_TERMS
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.carried import carried_blocks
 from burnish.codegen.gpu.form import Form, form, places_of, window_axes
+from burnish.codegen.gpu.held import held, held_blocks
 from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.launch_parts import splittable
 from burnish.codegen.gpu.library import BY_LIBRARY
@@ -16,7 +19,6 @@ from burnish.codegen.gpu.operands import LEAST, contracts, multiplies_f32
 from burnish.codegen.gpu.price import Price, price
 from burnish.codegen.gpu.row_blocks import (
     FEW,
-    LEAST_TERMS,
     Settings,
     in_parts,
     single_rows,
@@ -224,6 +226,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     if (summed := image_sum(group)) is not None:
         image = Group(summed.ops, (summed.image.output,))
         yield from summed_blocks(summed, target.orders, candidates(image, target))
+    yield from begun_blocks(group, target.orders, lambda image: candidates(image, target))
     places = places_of(group.ops, group.anchor)
     shape = form(group.ops, group.anchor, target.orders.get(group.anchor.output), places)
     rows, columns, _ = shape.counts
@@ -244,17 +247,19 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield from _products(shape, group.ops, small, scalar=scalar)
         yield from () if shape.whole else parts
     elif shape.whole:
-        yield from whole_rows(shape)
+        yield from whole_rows(shape, group.anchor, target.orders)
     elif sliding := window_axes(group.ops, group.anchor, places):
         yield from carried_blocks(group.ops, sliding, math.prod(group.anchor.shape))
         yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
+        yield from held_blocks(held(shape, group.ops, group.anchor, places))
         yield from in_one_warp(single_rows(group, target.orders), group.ops, places)
         yield from summing_blocks(group, target.orders)
         yield from in_parts(group)
     else:
         for m, warps in ((512, 4), (1024, 4), (256, 2), (2048, 8)):
             yield {"m": m, "warps": warps, "stages": 1}
+        yield from held_blocks(held(shape, group.ops, group.anchor, places))
 
 
 def _windows(sliding: Sequence[Axis], outputs: int) -> Iterator[Settings]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from burnish.codegen.gpu import spelling
+from burnish.codegen.gpu.beginning import store_moments
 from burnish.codegen.gpu.blocks import AxisBlock, ProgramStart, power_of_two
 from burnish.codegen.gpu.carried import CARRIED, carry
 from burnish.codegen.gpu.fetching import added_ahead, constants_ahead, loads_ahead
@@ -22,6 +23,7 @@ from burnish.codegen.gpu.form import (
     window_axes,
 )
 from burnish.codegen.gpu.guards import Bind, ranges
+from burnish.codegen.gpu.held import HELD, held
 from burnish.codegen.gpu.launch import WAITS, Launch, first_lines
 from burnish.codegen.gpu.launch_parts import LANES, LaunchPart, parts
 from burnish.codegen.gpu.library import BY_LIBRARY, by_library
@@ -140,8 +142,7 @@ def _written(
 ) -> Written:
     anchor = part.anchor
     places = places_of(part.ops, anchor)
-    order = walked(anchor, target.orders.get(anchor.output), settings)
-    whole = form(part.ops, anchor, order, places)
+    whole = _form(part, places, settings, target)
     patch = patch_of(window_axes(part.ops, anchor, places), settings)
     shape, axes = phased(whole, patch.counts)
     sizes = block_sizes(shape, settings)
@@ -151,13 +152,13 @@ def _written(
     programs = tiles[0] * tiles[1] * batch
     steps = _programs(writer, shape, sizes, tiles)
     begun = len(writer.scopes[0].lines)  # nothing is loaded before here
-    frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
+    frame = _frame(writer)
     lead = carry(writer, anchor, places, patch) if CARRIED in settings else 0
     adding_up = ProgramSum(writer, part.sums, looped=patch.turns > 1) if part.sums else None
     with turning(writer, patch.turns, lead) as turn:
         found = []
         for bind in patch.places(steps, axes, turn.index):
-            for name in part.outputs:
+            for name in part.stored:
                 index = _stored_index(writer.ops[name], anchor, places, whole)
                 bound = tuple(substitute(each, bind) for each in index)
                 found.append((name, writer.value(name, bound, frame), bound))
@@ -166,12 +167,21 @@ def _written(
             _store(writer, name, value, bound, frame, turn)
             if adding_up is not None:
                 adding_up.add(value, turn)
+            store_moments(writer, part.moments, value)
     if adding_up is not None:
         adding_up.store(next(axis for axis in writer.starts if axis.name == "m"))
-    lines, warps = writer.scopes[0].lines, settings.get("warps", 4)
-    lines[begun:] = _begun(writer, target, lines[begun:], first_lines(programs, warps), warps)
+    lines = writer.scopes[0].lines
+    lines[begun:] = _begun(writer, target, lines[begun:], programs)
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape, constants & {*launch.arguments})
+
+
+def _form(part: LaunchPart, places: Places, settings: Mapping[str, int], target: GpuTarget) -> Form:
+    """Return how a part's output is cut."""
+    anchor = part.anchor
+    order = walked(anchor, target.orders.get(anchor.output), settings)
+    plain = form(part.ops, anchor, order, places)
+    return (held(plain, part.ops, anchor, places) if HELD in settings else None) or plain
 
 
 def _writer(
@@ -185,21 +195,21 @@ def _writer(
     writer = KernelWriter(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
     )  # fmt: skip
-    writer.tally.threads = 32 * settings.get("warps", 4)
+    writer.warps, writer.held = settings.get("warps", 4), HELD in settings
+    writer.tally.threads = 32 * writer.warps
     writer.own_functions, writer.rounds_late = target.own_functions, target.rounds_late
-    halves = [types[name].dtype in spelling.HALVES for name in part.outputs]
+    halves = [types[name].dtype in spelling.HALVES for name in part.stored]
     writer.halves, writer.constants = target.own_functions and all(halves), constants
     return writer
 
 
-def _begun(
-    writer: KernelWriter, target: GpuTarget, lines: list[str], first: tuple[str, ...], warps: int
-) -> list[str]:
+def _begun(writer: KernelWriter, target: GpuTarget, lines: list[str], programs: int) -> list[str]:
     """Return what a kernel does, what it does before all else if it may start early included."""
+    first = first_lines(programs, writer.warps)
     if not (target.early and target.fetches):
         return [*(first if target.early else ()), *lines]
     waits = WAITS in first
-    loads = loads_ahead(writer, lines, 32 * warps) if waits else ()
+    loads = loads_ahead(writer, lines, 32 * writer.warps) if waits else ()
     ahead = constants_ahead(writer, loads) if waits else ()
     left = (line for line in lines if line not in loads)
     return [*ahead, *loads, *first, *added_ahead(writer), *left]
@@ -214,7 +224,8 @@ def _stored_index(op: TileOp, anchor: TileOp, places: Places, shape: Form) -> tu
 
 
 def _frame(writer: KernelWriter) -> tuple[Axis, ...]:
-    return tuple(axis for axis in writer.blocks if axis.name in ("m", "n"))
+    blocks = writer.blocks.items()
+    return tuple(axis for axis, block in blocks if axis.name in ("m", "n") and block.size > 1)
 
 
 def _programs(
@@ -272,7 +283,9 @@ def _store(
         text = f"tl.full({writer.shape(dims, frame)}, 0, {_stored_type(kind)}) + {text}"
         text = f"({text}).to({_stored_type(kind)})"
     writer.line(f"tl.store({place}, {text}{f', mask={mask}' if mask else ''})")
-    writer.tally.store(tensor, kind.dtype, writer.elements(dims))
+    lanes = [writer.blocks[axis] for axis in dims]
+    sectors = writer.sectors.of(f"{tensor} stored", offset, kind.dtype, lanes)
+    writer.tally.store(tensor, kind.dtype, writer.elements(dims), sectors=sectors)
     writer.touch(offset, kind.dtype, dims, writer.scopes[-1].trips)
 
 

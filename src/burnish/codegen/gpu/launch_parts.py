@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from burnish.codegen.gpu.beginning import BEGUN, BlockMoments, block_moments
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.operands import contracts
 from burnish.codegen.gpu.parting import apart, needed
@@ -45,6 +46,14 @@ class LaunchPart:
     """What its programs give of the sums over what they write."""
     blocks: Mapping[str, int] | None = None
     """Its own, where they are not those of the group."""
+    moments: BlockMoments | None = None
+    """What its programs give of the rows that they write."""
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """Return the outputs that its nests compute."""
+        own = {op.output for op in self.ops}
+        return tuple(name for name in self.outputs if name in own)
 
     @property
     def anchor(self) -> TileOp:
@@ -67,6 +76,9 @@ def parts(
     """
     if SUMMED in settings:
         return _begun_sums(group, orders, settings, taken)
+    if BEGUN in settings and (found := block_moments(group, orders)) is not None:
+        image = found.ops[-1].output
+        return (LaunchPart(found.ops, (*found.outputs, image), moments=found),)
     if (split := settings.get("split", 1)) > 1:
         product = splittable(group)
         assert product is not None

@@ -28,6 +28,9 @@ LOOKUP_BYTES = 96.0
 """Of the first cache's bandwidth for each line that a load goes through, however little of it is
 used: 64 to 128 fit 240 kernels equally well; loads of eight elements each in a line of its own took
 128 (two kernels, an H200)."""
+ASKED, PARTLY = 1.75, 4.3
+"""Bytes at that bandwidth that as many of a sector count as which nobody asked for, and which
+nobody writes (6.1 and 2.4 TB/s of sectors with an element each)."""
 MEMORY_SHARE = 0.88
 """Of the memory's bandwidth (4.2 of 4.8 TB/s in a copy)."""
 LANE_SHARE = 0.8
@@ -145,7 +148,7 @@ def price(
     lanes = (tally.lane_operations + crossed) / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
     lookups = tally.lines * LOOKUP_BYTES / hw.memory[0].bandwidth_bytes_per_s
     product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, lookups))
-    fetched = _fetched_bytes(tally, types, uneven) * programs
+    fetched = max(_fetched_bytes(tally, types, uneven), _near_bytes(tally) * uneven) * programs
     l2_s = max(l2_s, fetched / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE))
     moved = _memory_bytes(written, types)
     far = _far_bytes(written, types, moved, hw)
@@ -277,6 +280,12 @@ def _fetched_bytes(tally: Tally, types: Mapping[str, TensorType], uneven: float)
         min(left, types[name].size * BITS[types[name].dtype] / 8)
         for name, left in tally.unused_bytes.items()
     )
+
+
+def _near_bytes(tally: Tally) -> float:
+    """Return what a program asks the second cache for, and what it gets or spoils beside that."""
+    asked = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
+    return asked + ASKED * tally.unused_loads + PARTLY * tally.unused_stores
 
 
 def _far_bytes(

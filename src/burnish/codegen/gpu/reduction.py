@@ -54,7 +54,8 @@ def reduced(writer: KernelWriter, point: Point) -> Value:
         bind = _bound(point.bind, op.reduced, at(shared))
         inside = Point(op, bind, point.frame)
         return _folded(writer, inside, shared, writer.expression(op.body, inside), keep=True)
-    if spelled_out(op, writer.ops) and point.frame:
+    few = WINDOW if writer.held else terms
+    if terms <= few and spelled_out(op, writer.ops) and point.frame:
         return _unrolled(writer, point)
     return _along_new_axis(writer, point, terms)
 
@@ -119,8 +120,9 @@ def _along_new_axis(writer: KernelWriter, point: Point, terms: int) -> Value:
     room = max(MOST_LANES // max(writer.elements(dims), 1), 1)
     block = min(power_of_two(terms), 1 << (room.bit_length() - 1))
     with writer.at(depends):
-        name = writer.fresh("r")
-        axis = Axis(name, terms)
+        known = _counted(writer, point, terms) if block >= terms else None
+        axis = known or Axis(writer.fresh("r"), terms)
+        name = axis.name
         writer.blocks[axis] = AxisBlock(axis, name, block)
         frame = (
             (*point.frame, axis)
@@ -129,7 +131,9 @@ def _along_new_axis(writer: KernelWriter, point: Point, terms: int) -> Value:
         )
         inside = Point(op, _bound(point.bind, op.reduced, at(axis)), frame)
         if block >= terms:
-            writer.count(writer.blocks[axis])
+            if axis not in writer.counted:
+                writer.count(writer.blocks[axis])
+                writer.counted.append(axis)
             body = writer.expression(op.body, inside)
             return _folded(writer, inside, axis, body, keep=free is not None)
         total = writer.fresh("total")
@@ -146,6 +150,12 @@ def _along_new_axis(writer: KernelWriter, point: Point, terms: int) -> Value:
             writer.tally.work("add", writer.elements((*dims, axis)), writer.scopes[-1].trips)
         whole = Value(total, op.body.dtype, dims | {axis}, depends)
         return _folded(writer, inside, axis, whole, keep=free is not None, masked=False)
+
+
+def _counted(writer: KernelWriter, point: Point, terms: int) -> Axis | None:
+    """Return an axis that counts so many terms already, all at once, and nothing else here."""
+    used = {*point.frame, *axes_in(point.bind.values())}
+    return next((a for a in writer.counted if a.extent == terms and a not in used), None)
 
 
 def _folded(
@@ -172,6 +182,9 @@ def _folded(
     if small or body.dtype == "bool":
         text = spelling.casted(text, "i32", body.dtype)
     writer.tally.work("add", writer.elements(body.dims), 2 * writer.scopes[-1].trips)
+    others = [writer.blocks[each] for each in body.dims - {axis}]
+    handed = writer.sectors.handed_over(axis, others, writer.warps)
+    writer.tally.lane_operations += handed * writer.scopes[-1].trips
     depends = body.depends - {axis}
     return writer.named(Value(text, body.dtype, body.dims - {axis}, depends), op.combine)
 

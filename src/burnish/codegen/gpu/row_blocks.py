@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from burnish.codegen.gpu.beside import BESIDE, LEAST_TERMS, MOST_SINGLE, Orders, rows_beside
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import ALONG, Form, read_along
-from burnish.codegen.gpu.kernel import Orders
 from burnish.codegen.gpu.launch_parts import splittable
 from burnish.codegen.gpu.reduction import spelled_out
 from burnish.tile.graph import TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import axes_of
 from burnish.tile.vectors import is_sum_of_products
 
 Settings = Mapping[str, int]
@@ -21,14 +20,10 @@ FEW = 100
 """Programs that leave multiprocessors idle: sums are formed in parts, or blocks get smaller."""
 MOST_PARTS = 2048
 """Programs that add up rows: as many as keep memory busy."""
-MOST_SINGLE = 8192
-"""Terms of a row that one program may have at once."""
-MOST_BESIDE = 64
-"""Rows of one program where their terms lie side by side: 128 bytes of 16-bit floats."""
 SPELLED_OUT = ((512, 4), (128, 4), (1024, 4), (256, 2), (64, 2), (32, 1))
 """Outputs and warps of programs that write all their terms one after the other."""
-LEAST_TERMS = 128
-"""Terms of a part of a sum, at least."""
+MOST_HELD = 32_768
+"""Elements of whole rows that a program has in registers."""
 
 
 def in_parts(group: Group) -> Iterator[Settings]:
@@ -50,13 +45,17 @@ def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
     terms, outputs = {op.terms for op in sums}, math.prod(group.anchor.shape)
     if min(terms) < LEAST_TERMS or not sums[0].reads:
         return
-    beside, long = rows_beside(sums[0], orders), power_of_two(max(terms))
-    if len(terms) == 1 and _fits(outputs, beside, long):
-        yield {"m": beside, "warps": min(power_of_two(max(terms) * beside // 256), 8), "stages": 1}
+    long, rows = max(terms), rows_beside(sums[0], orders)
+    few = len(terms) == 1 and outputs <= MOST_PARTS * rows
+    while few and rows:
+        if power_of_two(long) * rows <= MOST_SINGLE:
+            warps = min(power_of_two(max(long * rows // 256, 1)), 8)
+            yield {"m": rows, "warps": warps, "stages": 1}
+        rows = rows // 2 if rows > BESIDE else 0
     for rows in (2, 4) if any(map(is_sum_of_products, sums)) else ():
         # terms lie side by side: each thread has a run of every row, several in flight at once
-        if _fits(outputs, rows, long):
-            yield {"m": rows, "warps": min(max(long // 256, 1), 8), "stages": 1}
+        if _fits(outputs, rows, power_of_two(long)):
+            yield {"m": rows, "warps": min(max(power_of_two(long) // 256, 1), 8), "stages": 1}
 
 
 def _fits(outputs: int, rows: int, terms: int) -> bool:
@@ -81,22 +80,23 @@ def summing_blocks(group: Group, orders: Orders) -> Iterator[Settings]:
         yield {"m": m, "warps": 4, "stages": 2}
 
 
-def rows_beside(op: TileOp, orders: Orders) -> int:
-    """Return how many rows lie side by side: one, unless terms lie further apart than they do."""
-    read = op.reads[0]
-    order = orders.get(read.tensor) or range(len(read.index))
-    inner = next((each for d in reversed(order) if (each := axes_of(read.index[d]))), frozenset())
-    if inner & set(op.reduced):
-        return 1
-    beside = math.prod(axis.extent for axis in inner if axis in op.spatial)
-    return min(power_of_two(beside), MOST_BESIDE)
+def whole_rows(shape: Form, anchor: TileOp, orders: Orders) -> Iterator[Settings]:
+    """Yield settings where a program has as many whole rows as fill its registers.
 
-
-def whole_rows(shape: Form) -> Iterator[Settings]:
-    """Yield settings where a program has as many whole rows as fill its registers."""
+    Where rows lie side by side, or as many as fill sectors of memory.
+    """
     _, columns, _ = shape.counts
     n = power_of_two(columns)
     warps = min(max(n // 512, 1), 16)
     for rows in (1, 4):
         m = max(rows * 512 // n, 1)
         yield {"m": m, "warps": max(warps, min(m * n // 512, 8), 1), "stages": 1}
+    inner = [
+        anchor.spatial[dim]
+        for dim in orders.get(anchor.output) or range(len(anchor.shape))
+        if anchor.shape[dim] > 1
+    ]
+    counts = (BESIDE // 4, BESIDE // 2, BESIDE, 2 * BESIDE)
+    for m in counts if inner and inner[-1] in shape.rows else ():
+        if m * n <= MOST_HELD:
+            yield {"m": m, "warps": min(max(m * n // 2048, 4), 16), "stages": 1}

@@ -43,6 +43,10 @@ class Tally:
     stored_bytes: dict[str, float] = field(default_factory=dict)
     lines: float = 0.0
     """Lines of memory that the first cache looks up."""
+    unused_loads: float = 0.0
+    """Bytes of sectors that loads fetch beside what they ask for."""
+    unused_stores: float = 0.0
+    """Bytes of sectors of which stores write the rest."""
     widest: int = 0
     """Elements of the largest block that is held at once."""
     held: int = 0
@@ -128,11 +132,6 @@ class Tally:
             self._lines.add(key)
             self.unused_bytes[tensor] = self.unused_bytes.get(tensor, 0.0) + unused_bytes
 
-    def store(self, tensor: str, dtype: str, elements: int) -> None:
-        """Count a store."""
-        self.stored_bytes[tensor] = self.stored_bytes.get(tensor, 0.0) + elements * BITS[dtype] / 8
-        self.lane_operations += self._beside(elements)
-
     def _beside(self, elements: int) -> float:
         """Return the operations of a load or a store whose neighbours one instruction moves."""
         return max(0.5 * elements, ADDRESSED * self.threads)
@@ -141,6 +140,17 @@ class Tally:
         """Count a sum over rows."""
         self.again += nest in self._added_up
         self._added_up.add(nest)
+
+    def fetch(self, dtype: str, elements: int, trips: int, sectors: float) -> None:
+        """Count what comes with a load: `sectors` times what is asked for is fetched."""
+        self.unused_loads += elements * BITS[dtype] / 8 * trips * (sectors - 1)
+
+    def store(self, tensor: str, dtype: str, elements: int, *, sectors: float = 1) -> None:
+        """Count a store; `sectors`: how many times its bytes there are in what it touches."""
+        each = elements * BITS[dtype] / 8
+        self.unused_stores += each * (sectors - 1)
+        self.stored_bytes[tensor] = self.stored_bytes.get(tensor, 0.0) + each
+        self.lane_operations += self._beside(elements)
 
     def work(self, function: str, elements: int, trips: int) -> None:
         """Count a function of every lane."""

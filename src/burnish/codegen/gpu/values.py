@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu.blocks import Frame
@@ -21,6 +22,11 @@ class Value:
     """The dimensions of the frame along which it varies; none: it is a number."""
     depends: frozenset[Axis] = frozenset()
     """Every axis that it depends on."""
+
+    def spread(self, place: Sequence[Axis | None]) -> Value:
+        """Return what varies along one dimension in a frame that has more."""
+        dims = ", ".join(":" if axis else "None" for axis in place)
+        return Value(f"{self.text}[{dims}]", self.dtype, self.dims, self.depends)
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, Progra
 from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, run_of, scattered
 from burnish.codegen.gpu.lines import unused_bytes
 from burnish.codegen.gpu.peepholes import at_once, simpler
+from burnish.codegen.gpu.sectors import Sectors
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.touched import touched_lines
 from burnish.codegen.gpu.values import Point, Scope, Value
@@ -64,6 +65,7 @@ class KernelWriter:
         self._large = any(types[name].size >= LARGEST for name in used if name in types)
         self.types, self.orders = types, orders
         self.blocks: dict[Axis, AxisBlock] = {}
+        self.sectors, self.warps = Sectors(), 4
         self.pointers: dict[str, str] = {}
         self.loaded: dict[str, bool] = {}
         """Names of what is loaded, and whether it is zero outside of its tensor."""
@@ -87,6 +89,8 @@ class KernelWriter:
         self.multiplying = self.beside = False
         self._depth, self._lines, self.looping = depth, 0, 0
         self._names: dict[str, int] = {}
+        self.held = False  # what is reduced for columns of the frame, once for all of its rows
+        self.counted = list[Axis]()  # that run over the terms of a sum, all at once
         self.whole_terms: tuple[Axis, ...] = ()  # that count all terms of a product at once
         self.moved: dict[str, str] = {}  # names of what is moved to where it is multiplied
 
@@ -209,6 +213,11 @@ class KernelWriter:
         for scope in self.scopes:
             if key in scope.values:
                 return scope.values[key]
+        flat = tuple(axis for axis in place if axis)
+        reduced = tensor in self.ops and self.ops[tensor].reduced and len(place) > len(flat) == 1
+        for scope in self.scopes if reduced else ():
+            if (tensor, index, flat) in scope.values:
+                return scope.values[tensor, index, flat].spread(place)
         with self.at(depends):
             if tensor in self.ops:
                 found = self._computed(self.ops[tensor], index, frame)
@@ -243,6 +252,9 @@ class KernelWriter:
             self.touch(offset, kind.dtype, dims, self.scopes[-1].trips)
             unused = unused_bytes(offset, self.blocks, dims, kind.dtype)
             self.tally.leave(read.tensor, offset, unused * self.scopes[-1].trips)
+            lanes = [self.blocks[axis] for axis in dims]
+            sectors = self.sectors.of(read.tensor, offset, kind.dtype, lanes)
+            self.tally.fetch(kind.dtype, *moved, 1 if self.multiplying else sectors)
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
             if read.tensor in self.constants and len(self.scopes) == 1:
                 known = self.elements(dims) * BITS[kind.dtype] // 8
