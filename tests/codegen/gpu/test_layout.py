@@ -104,6 +104,20 @@ def test_a_convolution_with_odd_outputs_has_its_input_channels_innermost() -> No
     assert found["w"] == (2, 3, 0, 1)
 
 
+def test_weights_of_several_convolutions_lie_as_those_of_one() -> None:
+    found = orders(f"""(float[2,8,9,9] x) => (float[2,16,9,9] y, float[2,16,9,9] z) <{POINT}> {{
+        y = Conv(x, p) s = Sigmoid(x) z = Conv(s, p)
+    }}""")
+    assert found["p"] == (2, 3, 1, 0)
+
+
+def test_weights_that_somebody_else_reads_stay() -> None:
+    found = orders(f"""(float[2,8,9,9] x) => (float[2,16,9,9] y, float[16,8,1,1] z) <{POINT}> {{
+        y = Conv(x, p) e = ReduceSum<keepdims=1>(x) z = Mul(p, e)
+    }}""")
+    assert "p" not in found
+
+
 def test_heads_lie_side_by_side_for_the_product_that_sums_over_them() -> None:
     weights = "float[64,8] w = {" + ", ".join(["0.5"] * 512) + "}"
     found = orders(f"""(float[2,4,20,12] a, float[2,4,12,16] v) => (float[2,20,8] y) <{weights}> {{

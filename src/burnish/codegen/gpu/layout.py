@@ -320,11 +320,15 @@ def _terms_innermost(op: TileOp, read: Read) -> Order | None:
 def _weights(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str, Order]]:
     """Yield the constants that are only read as weights of convolutions, with how they lie."""
     readers = graph.consumers()
-    for op in graph.ops:
-        if has_taps(graph, op) or convolution(graph, op) is not None:
-            name = op.reads[1].tensor
-            if name in graph.constants and len(readers[name]) == 1 and name not in outside:
-                yield name, taps_first(len(graph.tensors[name].shape))
+    convolve = {
+        op.output: op.reads[1].tensor
+        for op in graph.ops
+        if has_taps(graph, op) or convolution(graph, op) is not None
+    }
+    for name in dict.fromkeys(convolve.values()):
+        alike = all(convolve.get(each.output) == name for each in readers[name])
+        if name in graph.constants and alike and name not in outside:
+            yield name, taps_first(len(graph.tensors[name].shape))
 
 
 def _computed_weights(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str, Order]]:
