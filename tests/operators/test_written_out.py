@@ -126,7 +126,10 @@ OTHER = ["Sigmoid", "Relu", "Tanh"]
     [
         (Case("LSTM", lengths=(3, 5)), "its rows have lengths of their own"),
         (Case("LSTM", lengths=(3, 5), fixed=True), "its rows have lengths of their own"),
-        (Case("GRU", steps=MOST_WRITTEN + 1), "it has 1,025 steps, and at most 1,024 become kernels"),
+        (
+            Case("GRU", steps=MOST_WRITTEN + 1),
+            "it has 1,025 steps, and at most 1,024 become kernels",
+        ),
         (
             Case("LSTM", direction="bidirectional", attributes={
                 "activations": ["Sigmoid", "Tanh", "Tanh", *OTHER]
