@@ -38,6 +38,7 @@ def test_what_the_first_load_fetched_the_next_ones_find() -> None:
     sectors = Sectors()
     assert sectors.of("x", m * 256, "f16", [M]) == 16.0
     assert sectors.of("x", m * 256 + 1, "f16", [M]) == 1.0
+    assert sectors.of("x", m * 256 + 4096, "f16", [M]) == 16.0
     assert sectors.of("y", m * 256, "f16", [M]) == 16.0
 
 

@@ -27,7 +27,7 @@ class Sectors:
     """What a kernel's loads and stores touch, and along which axes elements lie side by side."""
 
     def __init__(self) -> None:
-        self._seen: set[object] = set()
+        self._seen: dict[object, list[int]] = {}
         self._beside: dict[Axis, int] = {}
 
     def of(self, tensor: str, offset: Index, dtype: str, blocks: Iterable[AxisBlock]) -> float:
@@ -39,9 +39,10 @@ class Sectors:
         each, steps = max(BITS[dtype] // 8, 1), {block: _step(offset, block) for block in blocks}
         self._beside |= {block.axis: each for block, (step, _) in steps.items() if step == 1}
         apart = sorted((step, count) for step, count in steps.values() if step)
-        if not apart or (tensor, offset.terms) in self._seen:
+        places = self._seen.setdefault((tensor, offset.terms), [])
+        if not apart or any(abs(offset.constant - place) * each < SECTOR for place in places):
             return 1
-        self._seen.add((tensor, offset.terms))
+        places.append(offset.constant)
         same, reached = math.prod(count for step, count in steps.values() if not step), 1
         for step, count in apart:
             if step <= reached or step * each < SECTOR:
