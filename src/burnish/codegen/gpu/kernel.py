@@ -140,8 +140,7 @@ def _written(
 ) -> Written:
     anchor = part.anchor
     places = places_of(part.ops, anchor)
-    order = walked(anchor, target.orders.get(anchor.output), settings)
-    whole = form(part.ops, anchor, order, places)
+    whole = form(part.ops, anchor, walked(anchor, target.orders, settings), places)
     patch = patch_of(window_axes(part.ops, anchor, places), settings)
     shape, axes = phased(whole, patch.counts)
     sizes = block_sizes(shape, settings)
