@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.codegen.gpu.guards import run_of
-from burnish.codegen.gpu.writer import LEAST_BITS
+from burnish.codegen.gpu.loads import LEAST_BITS
 from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
 from burnish.tile.index import Axis, Index

@@ -123,6 +123,7 @@ def test_lanes_run_along_what_is_read_where_that_lies_otherwise_than_the_output(
 
 
 def test_dimensions_are_walked_as_they_lie_or_along_the_one_that_settings_name() -> None:
-    dims = walked(parsed(POINTS).ops[0], None, {ALONG: 1})
+    dims = walked(parsed(POINTS).ops[0], {}, {ALONG: 1})
     assert dims == (0, 2, 1)
-    assert walked(parsed(POINTS).ops[0], (2, 0, 1), {}) == (2, 0, 1)
+    assert walked(parsed(POINTS).ops[0], {}, {ALONG: 3}) == (0, 1, 2)
+    assert walked(parsed(POINTS).ops[0], {"y": (2, 0, 1)}, {}) == (2, 0, 1)

@@ -75,12 +75,13 @@ def form(
 
 
 def walked(
-    anchor: TileOp, order: Sequence[int] | None, settings: Mapping[str, int]
+    anchor: TileOp, orders: Mapping[str, tuple[int, ...]], settings: Mapping[str, int]
 ) -> tuple[int, ...]:
     """Return an output's dimensions as lanes run over them: as in memory, or along another one."""
-    own = tuple(order or range(len(anchor.spatial)))
+    own = orders.get(anchor.output) or tuple(range(len(anchor.spatial)))
     along = settings.get(ALONG)
-    return own if along is None else (*(d for d in own if d != along), along)
+    # an output that a launch of its own stores may not have it
+    return (*(d for d in own if d != along), along) if along in own else own
 
 
 def read_along(
@@ -94,7 +95,7 @@ def read_along(
     if not long.reads:
         return None
     tensor = long.reads[0].tensor
-    outer = walked(anchor, orders.get(anchor.output), {})
+    outer = walked(anchor, orders, {})
     last = next((d for d in reversed(outer) if anchor.shape[d] > 1), None)
     for place in places_of(ops, anchor).get(tensor, ())[:1]:
         order = orders.get(tensor) or range(len(place))

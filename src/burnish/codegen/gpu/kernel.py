@@ -27,6 +27,7 @@ from burnish.codegen.gpu.held import HELD, held
 from burnish.codegen.gpu.launch import WAITS, Launch, first_lines
 from burnish.codegen.gpu.launch_parts import LANES, LaunchPart, parts
 from burnish.codegen.gpu.library import BY_LIBRARY, by_library
+from burnish.codegen.gpu.loads import touch
 from burnish.codegen.gpu.operands import LEAST
 from burnish.codegen.gpu.patches import WalkTurn, patch_of, turning
 from burnish.codegen.gpu.summing import ProgramSum
@@ -179,7 +180,7 @@ def _written(
 def _form(part: LaunchPart, places: Places, settings: Mapping[str, int], target: GpuTarget) -> Form:
     """Return how a part's output is cut."""
     anchor = part.anchor
-    order = walked(anchor, target.orders.get(anchor.output), settings)
+    order = walked(anchor, target.orders, settings)
     plain = form(part.ops, anchor, order, places)
     return (held(plain, part.ops, anchor, places) if HELD in settings else None) or plain
 
@@ -286,7 +287,7 @@ def _store(
     lanes = [writer.blocks[axis] for axis in dims]
     sectors = writer.sectors.of(f"{tensor} stored", offset, kind.dtype, lanes)
     writer.tally.store(tensor, kind.dtype, writer.elements(dims), sectors=sectors)
-    writer.touch(offset, kind.dtype, dims, writer.scopes[-1].trips)
+    touch(writer, offset, kind.dtype, dims, writer.scopes[-1].trips)
 
 
 def _stored_type(kind: TensorType) -> str:

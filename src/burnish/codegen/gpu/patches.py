@@ -15,6 +15,7 @@ from itertools import product as every
 
 from burnish.codegen.gpu.blocks import AxisBlock
 from burnish.codegen.gpu.guards import Bind
+from burnish.codegen.gpu.loads import touch
 from burnish.codegen.gpu.values import Scope, Value
 from burnish.codegen.gpu.writer import KernelWriter
 from burnish.tile.expr import Guard
@@ -177,7 +178,7 @@ def _spare(writer: KernelWriter, load: _Load, trips: int) -> None:
     """Take back what was counted for a load in every turn but the first."""
     dtype, dims = writer.types[load.tensor].dtype, load.value.dims
     writer.tally.spare(load.tensor, dtype, writer.elements(dims), trips)
-    writer.touch(writer.offset(load.tensor, load.index), dtype, dims, -trips)
+    touch(writer, writer.offset(load.tensor, load.index), dtype, dims, -trips)
 
 
 def _in_order(next_of: dict[str, str]) -> Iterator[tuple[str, str]]:

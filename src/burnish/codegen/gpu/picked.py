@@ -13,6 +13,7 @@ import math
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.guards import bound_guards, bounded, ranges, scattered
+from burnish.codegen.gpu.loads import touch
 from burnish.codegen.gpu.touched import WARP
 from burnish.codegen.gpu.values import Point, Value
 from burnish.codegen.gpu.writer import LARGEST, KernelWriter
@@ -99,6 +100,6 @@ def _load(writer: KernelWriter, read: Read, pairs: tuple[Pair, ...], point: Poin
         writer.tally.work("equal", elements, trips * len(pairs))
         share = math.prod(1 / each.extent for pair in pairs for each in fetches_of(pair[0]))
         writer.tally.spare_bytes(read.tensor, kind.dtype, elements * trips * (1 - share))
-        writer.touch(offset, kind.dtype, dims, trips * min(share * (WARP if alone else 1), 1.0))
+        touch(writer, offset, kind.dtype, dims, trips * min(share * (WARP if alone else 1), 1.0))
         found = Value(f"tl.load({text}, mask={mask}, other={other})", kind.dtype, dims, depends)
         return writer.named(found, "picked")

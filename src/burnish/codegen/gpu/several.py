@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import Form, Places
 from burnish.codegen.gpu.operands import LEAST, contracts
-from burnish.codegen.gpu.row_blocks import Settings
+from burnish.codegen.gpu.row_blocks import FEW, Settings
 from burnish.tile.graph import TileOp
 
 MOST_AT_ONCE = 4096
@@ -48,6 +49,8 @@ def whole_products(
     terms = {op.terms for op in ops if contracts(op)}
     if len(terms) != 1 or places_summed(ops, places) < 2 or shape.whole:
         return
+    if math.prod(shape.counts) > FEW * 4 * LEAST * LEAST:
+        return  # larger blocks do, and what is hopeless first ends the search
     (long,) = terms
     if long <= MOST_TERMS:
         yield LEAST, LEAST, power_of_two(long, LEAST), 4, 1

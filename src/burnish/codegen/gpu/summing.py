@@ -130,7 +130,7 @@ def sums_of(
     """Return what programs give under some blocks; None: they have no whole part of the sums."""
     anchor = found.image
     places = places_of(found.ops, anchor)
-    whole = form(found.ops, anchor, walked(anchor, orders.get(anchor.output), settings), places)
+    whole = form(found.ops, anchor, walked(anchor, orders, settings), places)
     patch = patch_of(window_axes(found.ops, anchor, places), settings)
     if whole.columns or whole.whole or whole.multiplies or whole.batch:
         return None

@@ -14,14 +14,12 @@ from contextlib import contextmanager
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
-from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges, run_of, scattered
-from burnish.codegen.gpu.lines import unused_bytes
+from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges
+from burnish.codegen.gpu.loads import Loaded, count_load
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.sectors import Sectors
 from burnish.codegen.gpu.tally import Tally
-from burnish.codegen.gpu.touched import touched_lines
 from burnish.codegen.gpu.values import Point, Scope, Value
-from burnish.core.tensors import BITS
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
     Accumulated,
@@ -34,16 +32,13 @@ from burnish.tile.expr import (
     Inside,
 )
 from burnish.tile.graph import Read, TensorType, TileOp
-from burnish.tile.index import Axis, Fetch, Index, axes_of, fetches_of, flatten, substitute
+from burnish.tile.index import Axis, Fetch, Index, axes_of, flatten, substitute
 
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
 
 LARGEST = 2**31
 """Elements of a tensor beyond which 32 bits do not hold every offset."""
-
-LEAST_BITS = 32
-"""Of what Triton fetches ahead of a loop's turn, at once."""
 
 MOST_LINES = 400
 """Statements of a kernel: beyond, compiling it takes minutes."""
@@ -67,18 +62,17 @@ class KernelWriter:
         self.blocks: dict[Axis, AxisBlock] = {}
         self.sectors, self.warps = Sectors(), 4
         self.pointers: dict[str, str] = {}
-        self.loaded: dict[str, bool] = {}
-        """Names of what is loaded, and whether it is zero outside of its tensor."""
+        self.loaded: dict[str, bool] = {}  # by name; whether it is zero outside of its tensor
+        # elements and turns of what is loaded one by one, and whether its place is loaded
         self.apart: dict[str, tuple[tuple[int, int], bool]] = {}
-        """Elements and turns of what is loaded one by one, and whether its place is loaded."""
         self.guarded: dict[str, tuple[Guard, ...]] = {}
         """Conditions without which what is loaded is zero, by the names of these."""
         self.narrow: dict[str, int] = {}  # elements of what is loaded in fewer than four bytes each
         self.helpers: set[str] = set()
         self.constants: frozenset[str] = frozenset()  # tensors that no kernel writes
         self.constant_loads, self.late_loads = list[tuple[str, Index]](), list[tuple[str, Index]]()
+        # what is loaded of constants outside of loops, its offset and bytes, by name
         self.constant_names: dict[str, tuple[str, Index, int]] = {}
-        """What is loaded of constants outside of loops, its offset and bytes, by name."""
         self.starts: dict[Axis, ProgramStart] = {}
         self.sums: dict[str, Callable[[Point], Value]] = {}  # of nests that have a way of their own
         self.tally = Tally()
@@ -89,7 +83,7 @@ class KernelWriter:
         self.multiplying = self.beside = False
         self._depth, self._lines, self.looping = depth, 0, 0
         self._names: dict[str, int] = {}
-        self.held = False  # what is reduced for columns of the frame, once for all of its rows
+        self.held = False  # what is reduced for columns of the frame is, once for all of its rows
         self.counted = list[Axis]()  # that run over the terms of a sum, all at once
         self.whole_terms: tuple[Axis, ...] = ()  # that count all terms of a product at once
         self.moved: dict[str, str] = {}  # names of what is moved to where it is multiplied
@@ -237,34 +231,18 @@ class KernelWriter:
             mask = self.mask(depends, guards, frame)
             text = f"{self.pointer(read.tensor)} + "
             text += bounded(self.arithmetic(frame).index(offset), offset, guards, kind.size)
-            if mask and dims - axes_of(offset):
-                text = f"{text} + tl.full({self.shape(dims, frame)}, 0, tl.int32)"
             if mask:
+                if dims - axes_of(offset):
+                    text = f"{text} + tl.full({self.shape(dims, frame)}, 0, tl.int32)"
                 text += f", mask={mask}, other={spelling.otherwise(read.otherwise, kind.dtype)}"
             loaded = f"tl.load({text})" + (" != 0" if kind.dtype == "bool" else "")
             if read.tensor in self.constants:
                 self.constant_loads.append((read.tensor, offset))
             elif self.tally.turns and not self.looping:
                 self.late_loads.append((read.tensor, offset))
-            alone = bool(dims) and scattered(offset, guards, dims)
-            moved = (self.elements(dims), self.scopes[-1].trips)
-            self.tally.load(read.tensor, kind.dtype, *moved, alone=alone, dimensions=len(dims))
-            self.touch(offset, kind.dtype, dims, self.scopes[-1].trips)
-            unused = unused_bytes(offset, self.blocks, dims, kind.dtype)
-            self.tally.leave(read.tensor, offset, unused * self.scopes[-1].trips)
-            lanes = [self.blocks[axis] for axis in dims]
-            sectors = self.sectors.of(read.tensor, offset, kind.dtype, lanes)
-            self.tally.fetch(kind.dtype, *moved, 1 if self.multiplying else sectors)
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
-            if read.tensor in self.constants and len(self.scopes) == 1:
-                known = self.elements(dims) * BITS[kind.dtype] // 8
-                self.constant_names[found.text] = read.tensor, offset, known
+            count_load(self, found.text, Loaded(read.tensor, offset, tuple(guards), dims))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
-            run = run_of(offset, guards, dims)
-            single = kind.dtype in spelling.HALVES and run == 1
-            self.apart[found.text] = moved if single else (0, 0), bool(fetches_of(offset))
-            if dims and (kind.dtype == "bool" or run * BITS[kind.dtype] < LEAST_BITS):
-                self.narrow[found.text] = self.elements(dims)
             if read.otherwise == 0:
                 self.guarded[found.text] = tuple(guards)
             return found
@@ -274,12 +252,6 @@ class KernelWriter:
         shape = self.types[tensor].shape
         order = self.orders.get(tensor) or range(len(shape))
         return flatten([index[d] for d in order], [shape[d] for d in order])
-
-    def touch(self, offset: Index, dtype: str, dims: frozenset[Axis], trips: float) -> None:
-        """Count the lines of memory that a block of elements at an offset is in."""
-        blocks = tuple((axis, block.size) for axis, block in self.blocks.items() if axis in dims)
-        lines = touched_lines(offset, blocks, BITS[dtype], self.tally.threads)
-        self.tally.lines += lines * trips
 
     def mask(self, depends: Iterable[Axis], guards: Sequence[Guard], frame: Frame) -> str:
         """Return the condition that lanes lie inside of their axes, and that guards hold."""
