@@ -36,10 +36,8 @@ from burnish.tile.index import Axis, Fetch, Index, axes_of, flatten, substitute
 
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
-
 LARGEST = 2**31
 """Elements of a tensor beyond which 32 bits do not hold every offset."""
-
 MOST_LINES = 400
 """Statements of a kernel: beyond, compiling it takes minutes."""
 
