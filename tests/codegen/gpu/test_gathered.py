@@ -59,6 +59,8 @@ def test_what_is_found_in_plain_cases() -> None:
     assert run_of(m * 36 + at(K), [], axes) == 4
     assert run_of(m * 97 + at(K), [], axes) == 1
     assert run_of(n * 9 + at(K) * 360, [], axes) == 1
+    # what counts twice goes up by two
+    assert run_of(at(K) + remainder(at(K), 2), [], axes) == 1
     # taps along a row shift all that lies in runs along it
     assert run_of(remainder(m, 32) + floor_divide(at(K), 32) * 1, [], axes) == 1
 

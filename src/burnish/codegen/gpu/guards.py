@@ -112,7 +112,12 @@ def _in_runs(offset: Index, conditions: Iterable[Guard], axis: Axis, length: int
     rest = [(a, f) for a, f in offset.terms if f != 1 or not _walks(a, axis, length)]
     aligned = not any(factor % length for _, factor in rest) and not offset.constant % length
     steady = all(_stays(Index(((atom, 1),)), axis, length) for atom, _ in rest)
-    return any(along) and aligned and steady and all(_together(c, axis, length) for c in conditions)
+    return (
+        sum(along) == 1
+        and aligned
+        and steady
+        and all(_together(c, axis, length) for c in conditions)
+    )
 
 
 def _together(guard: Guard, axis: Axis, length: int) -> bool:
