@@ -80,6 +80,8 @@ class Examiner:
     """By output, what roundings do to all of it, as a share of its size."""
     budget: Budget | None = None
     """For finding that out."""
+    patient: Budget | None = None
+    """For finding it out where a tolerance does not hold; None: as long as it takes."""
     noises: dict[Step, Noise] | None = None
     """What roundings do, where all samples have the same inputs; None: each has its own."""
 
@@ -169,7 +171,7 @@ class Examiner:
         judging = Roundings(
             self.truth, self.terms.tolerances, given.feeds.arrays, truth, given.written,
             self.run_written, self.run_alike, self.terms.patience, self.usual, self.budget,
-            noises={} if self.noises is None else self.noises,
+            patient=self.patient, noises={} if self.noises is None else self.noises,
         )  # fmt: skip
         found = self._paired(given.candidate, {name: each.value for name, each in truth.items()})
         diffs = tuple(

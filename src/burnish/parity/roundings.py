@@ -81,6 +81,8 @@ class Roundings:
     """Outputs of which roundings decide how many elements there are."""
     untold: list[str] = field(default_factory=list)
     """Outputs of which it is not known what roundings do to all of their elements."""
+    patient: Budget | None = None
+    """For noise where the tolerance does not hold; None: as long as it takes."""
     noises: dict[Step, Noise] = field(default_factory=dict)
 
     def diff(self, name: str, truth: TypedArray, candidate: Array, *, hopeless: bool) -> TensorDiff:
@@ -124,7 +126,7 @@ class Roundings:
     ) -> TensorDiff:
         """Return how far each element is beyond what roundings, or the engine, do to it."""
         name = found.name
-        allowed = self._noise(dtype, name, MORE_RUNS).of(name, NOISE_FACTOR)
+        allowed = self._noise(dtype, name, MORE_RUNS, self.patient).of(name, NOISE_FACTOR)
         slack = _largest(allowed, _spread(_distance(self._own(name), expected)))
         found = compared(slack)
         if found.passed:

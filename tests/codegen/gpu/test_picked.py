@@ -50,7 +50,7 @@ def assert_right(graph: TileGraph, inputs: dict[str, Array], blocks: dict[str, i
     found = run_groups(graph, [(group, blocks)], inputs)["y"]
     np.testing.assert_allclose(
         found.astype(np.float32), evaluate(graph, inputs)["y"].astype(np.float32),
-        rtol=2e-3, atol=2e-3,
+        rtol=2e-3, atol=5e-2 if found.dtype == np.float16 else 2e-3,  # each sum is rounded
     )  # fmt: skip
 
 

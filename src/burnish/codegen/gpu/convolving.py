@@ -52,9 +52,9 @@ def has_taps(graph: TileGraph, op: TileOp) -> bool:
         return False
     read, inner = op.reads[1], set(op.reduced)
     taps = read.index[2:]
-    return read.tensor in graph.constants and bool(taps) and all(
-        not axes_of(each) or axes_of(each) & inner for each in taps
-    )  # fmt: skip
+    if read.tensor not in graph.constants or not taps or axes_of(read.index[1]) - inner:
+        return False
+    return all(not axes_of(each) or axes_of(each) & inner for each in taps)
 
 
 def taps_first(rank: int, lead: int = 0) -> tuple[int, ...]:

@@ -150,8 +150,7 @@ def _written(
     writer = _writer(part, settings, types, target, constants)
     rows, columns, batch = shape.counts
     tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
-    programs = tiles[0] * tiles[1] * batch
-    steps = _programs(writer, shape, sizes, tiles)
+    programs, steps = tiles[0] * tiles[1] * batch, _programs(writer, shape, sizes, tiles)
     begun = len(writer.scopes[0].lines)  # nothing is loaded before here
     frame = _frame(writer)
     lead = carry(writer, anchor, places, patch) if CARRIED in settings else 0

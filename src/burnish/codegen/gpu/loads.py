@@ -25,7 +25,7 @@ LEAST_BITS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedBlock:
     """A block of elements that a statement loads."""
 
     tensor: str
@@ -34,7 +34,7 @@ class Loaded:
     dims: frozenset[Axis]
 
 
-def count_load(writer: KernelWriter, name: str, load: Loaded) -> None:
+def count_load(writer: KernelWriter, name: str, load: LoadedBlock) -> None:
     """Count a load, and keep what others must know of the name that it has."""
     tensor, offset, dims = load.tensor, load.offset, load.dims
     dtype = writer.types[tensor].dtype

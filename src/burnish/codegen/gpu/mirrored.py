@@ -16,6 +16,7 @@ from burnish.codegen.gpu.blocks import power_of_two
 from burnish.core.arrays import Array
 from burnish.tile.graph import Read, TileGraph
 from burnish.tile.index import Fetch, Index, bounds, fetches_of, floor_divide
+from burnish.tile.recurrence import TURN
 from burnish.tile.steps.unused import regraph
 
 MOST = 2
@@ -46,7 +47,8 @@ def _counted(read: Read, graph: TileGraph) -> Read:
 
 def _place(fetch: Fetch, graph: TileGraph) -> Index | None:
     """Return a place that stands in a table as a sum of steps; None: there are too many."""
-    table = graph.constants.get(fetch.tensor)
+    # which step of a recurrence this is stays loaded, so that all steps share a kernel
+    table = None if TURN in fetch.tensor else graph.constants.get(fetch.tensor)
     if table is None or len(fetch.index) != 1 or fetches_of(fetch.index[0]):
         return None
     (at,) = fetch.index

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
 from burnish.codegen.gpu.guards import bound_guards, bounded, implied, ranges
-from burnish.codegen.gpu.loads import Loaded, count_load
+from burnish.codegen.gpu.loads import LoadedBlock, count_load
 from burnish.codegen.gpu.peepholes import at_once, simpler
 from burnish.codegen.gpu.sectors import Sectors
 from burnish.codegen.gpu.tally import Tally
@@ -239,7 +239,7 @@ class KernelWriter:
             elif self.tally.turns and not self.looping:
                 self.late_loads.append((read.tensor, offset))
             found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
-            count_load(self, found.text, Loaded(read.tensor, offset, tuple(guards), dims))
+            count_load(self, found.text, LoadedBlock(read.tensor, offset, tuple(guards), dims))
             self.loaded[found.text] = not read.guards or read.otherwise == 0
             if read.otherwise == 0:
                 self.guarded[found.text] = tuple(guards)
