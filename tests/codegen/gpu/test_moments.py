@@ -23,7 +23,7 @@ from burnish.hw.spec import load
 from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, axes_of
+from burnish.tile.index import axes_of
 from burnish.tile.lower import lower
 from burnish.tile.reference import evaluate
 from burnish.tile.simplify import simplify

@@ -12,7 +12,7 @@ Axes = frozenset[Axis]
 
 
 @dataclass(frozen=True, slots=True)
-class Convolution:
+class ConvolutionNest:
     """The weights of a convolution by their dimensions."""
 
     weight: str
@@ -28,7 +28,7 @@ class Convolution:
     """Axes that are summed over, and are channels."""
 
 
-def convolution(graph: TileGraph, op: TileOp) -> Convolution | None:
+def convolution(graph: TileGraph, op: TileOp) -> ConvolutionNest | None:
     """Return the weights of a nest that convolves images; None: it does something else.
 
     Those of a transposed convolution have their input channels first, and each of its taps gives an
@@ -74,14 +74,14 @@ def _is_whole(graph: TileGraph, op: TileOp) -> bool:
     return len(weight.index) + channels - 1 == len(op.spatial)
 
 
-def _plain(op: TileOp, lead: int) -> Convolution:
+def _plain(op: TileOp, lead: int) -> ConvolutionNest:
     weight, order = op.reads[1], taps_first(len(op.reads[1].index), lead)
     writes, sums = (axes_of(weight.index[lead + place]) for place in (0, 1))
     inner = frozenset(op.reduced)
-    return Convolution(weight.tensor, lead, lead + 1, order, writes, sums & inner)
+    return ConvolutionNest(weight.tensor, lead, lead + 1, order, writes, sums & inner)
 
 
-def _transposed(op: TileOp, lead: int) -> Convolution | None:
+def _transposed(op: TileOp, lead: int) -> ConvolutionNest | None:
     weight, inner = op.reads[1], frozenset(op.reduced)
     own = frozenset(op.spatial) - _seen(op)
     first, *rest = weight.index[lead:] or (Index(),)
@@ -93,10 +93,10 @@ def _transposed(op: TileOp, lead: int) -> Convolution | None:
     if axes_of(rest[0]) & inner or inner - sums - {a for each in rest for a in axes_of(each)}:
         return None
     order = taps_first(len(weight.index), lead)
-    return Convolution(weight.tensor, lead + 1, lead, order, axes_of(rest[0]), sums)
+    return ConvolutionNest(weight.tensor, lead + 1, lead, order, axes_of(rest[0]), sums)
 
 
-def _modulated(op: TileOp, lead: int) -> Convolution | None:
+def _modulated(op: TileOp, lead: int) -> ConvolutionNest | None:
     """Return computed weights that have maps, channels, and taps of a window."""
     inner, own = frozenset(op.reduced), frozenset(op.spatial) - _seen(op)
     maps, *rest = (axes_of(index) for index in op.reads[1].index[lead:] or (Index(),))

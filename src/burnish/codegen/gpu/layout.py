@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from burnish.codegen.gpu.convolving import Convolution, convolution, has_taps, taps_first
+from burnish.codegen.gpu.convolving import ConvolutionNest, convolution, has_taps, taps_first
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
 from burnish.tile.index import Axis, Div, Index, Mod, axes_of
 from burnish.tile.vectors import is_sum_of_products
@@ -113,7 +113,7 @@ def _follow_back(
 
 
 def _read_order(
-    op: TileOp, read: Read, written: Order, convolves: Convolution | None
+    op: TileOp, read: Read, written: Order, convolves: ConvolutionNest | None
 ) -> Order | None:
     """Return the order of what is read that fits an order of what is written; None: none does.
 
@@ -342,7 +342,7 @@ def _computed_weights(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str
             yield found.weight, _with_runs(found, graph.tensors[found.weight].shape)
 
 
-def _with_runs(found: Convolution, shape: Sequence[int]) -> Order:
+def _with_runs(found: ConvolutionNest, shape: Sequence[int]) -> Order:
     """Return how computed weights lie: what is summed innermost, if that makes whole runs.
 
     What modulates weights divides them by norms over their inputs and taps, row by row.
