@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import math
 import os
 import statistics
 import sys
@@ -319,6 +320,10 @@ class Bench:
 
     def _race(self) -> None:
         rounds = races(self.timers)
+        for name in [name for name, each in rounds.items() if math.inf in each]:
+            self.result["failing"][name] = "it did not answer while it was timed"
+            self.result["baseline_s"].pop(name, None)
+            del rounds[name], self.timers[name]
         self.result["rounds_ms"] = rounds
         middle = {name: statistics.median(each) for name, each in rounds.items()}
         theirs = {name: ms for name, ms in middle.items() if name in self.result["baseline_s"]}
