@@ -22,6 +22,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,10 @@ class Elsewhere:
         """End the process."""
         self._process.kill()
         self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with suppress(BrokenPipeError):  # of what nobody will read
+                pipe.close()
 
     def _line(self, until: float) -> str:
         """Return the next line; empty: none came in time, or none will."""
