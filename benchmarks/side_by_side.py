@@ -131,8 +131,10 @@ class SideBySide:
         """Begin what can be begun; groups go before exports, which only feed them."""
         begun = len(self.running)
         while self.free and (group := self._ready()) is not None:
+            wide = min(self.processors, self.asked.wide.get(group.name, 1))
+            if wide > len(self.free):
+                return len(self.running) > begun  # nobody takes what it waits for
             self.groups.remove(group)
-            wide = min(len(self.free), self.asked.wide.get(group.name, 1))
             self._start(group, [self.free.pop(0) for _ in range(wide)])
         waiting = self._to_export() if self.left_s > LEAST_EXPORT_S else []
         waiting = waiting[: len(self.free)]

@@ -17,7 +17,7 @@ def test_a_baseline_that_ends_while_it_is_timed_has_no_time(
     import gpu_elsewhere
 
     ends = tmp_path / "ends.py"
-    ends.write_text("print('{\"ort\": {\"seconds\": 1.0}}', flush=True)\ninput()\n")
+    ends.write_text('print(\'{"ort": {"seconds": 1.0}}\', flush=True)\ninput()\n')
     monkeypatch.setattr(gpu_elsewhere, "__file__", str(ends))
     monkeypatch.setattr(sys, "stderr", sys.__stderr__)
     other = gpu_elsewhere.Elsewhere("bert-base:1", ["ort"], tmp_path, "", small=True)

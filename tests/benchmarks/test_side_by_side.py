@@ -228,6 +228,25 @@ def test_a_group_that_computes_much_has_more_processors(file: Path) -> None:
     ]
 
 
+def test_a_group_waits_for_the_processors_that_it_needs(file: Path) -> None:
+    one = planned(file, "0-3", wide="vit-s32-batch64=3")
+    one.exported.add("vit-s32")
+    one.free = [0, 1]
+    assert not one._begin(), "it would be on one processor for all of the time, or on two"
+    one.free = [0, 1, 2]
+    assert one._begin()
+    assert [(each.what.name, each.cpus) for each in one.running] == [
+        ("vit-s32-batch64", [0, 1, 2]),
+    ]
+
+
+def test_a_group_has_all_processors_where_there_are_fewer_than_it_needs(file: Path) -> None:
+    one = planned(file, "0-1", wide="vit-s32-batch64=3")
+    one.exported.add("vit-s32")
+    assert one._begin()
+    assert one.running[0].cpus == [0, 1]
+
+
 def test_processors_are_named_as_for_taskset() -> None:
     assert cpus_of("0-2,7") == [0, 1, 2, 7]
 
