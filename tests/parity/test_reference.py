@@ -12,7 +12,7 @@ import pytest
 from burnish.core.arrays import Arrays
 from burnish.feeds.feed import Feeds
 from burnish.meaning.evaluate import Evaluator
-from burnish.parity.examine import ROUNDED_AS_FAR
+from burnish.parity.examine import ROUNDED_AS_FAR, UNTOLD
 from burnish.parity.reference import UNJUDGED, run_reference
 from burnish.store.stored import StoredModel
 
@@ -45,6 +45,22 @@ def test_a_planted_error_fails_and_is_found_at_its_index(tmp_path: Path) -> None
     sample = run_reference(model, FEEDS).judged(model, "f32", {"y": wrong}).sample
     assert not sample.passed
     assert sample.diffs[0].worst_index == (1,)
+
+
+def test_roundings_have_one_budget_for_all_engines_and_its_end_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = {"y": RIGHT + np.float32(0.5)}
+    model = stored(tmp_path)
+    enough = run_reference(model, FEEDS).judged(model, "f32", wrong)
+    assert not any(UNTOLD in doubt for doubt in enough.doubts)
+    monkeypatch.setattr("burnish.parity.reference.PATIENT", 0.0)
+    short = run_reference(model, FEEDS)
+    for _ in range(2):
+        found = short.judged(model, "f32", wrong)
+        assert not found.sample.passed
+        assert any(UNTOLD in doubt for doubt in found.doubts)
+    assert len(short.patient) == 1
 
 
 @pytest.mark.parametrize(("precision", "passed"), [("f32", False), ("bf16", True)])

@@ -18,7 +18,7 @@ from burnish.tile.lower import lower
 from burnish.tile.reference import evaluate
 from burnish.tile.simplify import simplify
 from codegen.gpu.interpreting import run_groups
-from codegen.gpu.models import HEAD
+from codegen.gpu.models import HEAD, inputs_of, parsed
 from codegen.gpu.test_products import BLOCKS, source_of, whole
 
 SHIFTED = """(float16[3,20,16] q, float16[3,20,16] k, float16[3,20,16] v, float16[3,20,21] r,
@@ -73,6 +73,22 @@ def test_weights_are_what_the_judge_gives_whatever_scores_are_multiplied_with(
     found = run_groups(graph, [(whole(graph), BLOCKS)], inputs)["y"]
     wanted = evaluate(graph, inputs)["y"]
     np.testing.assert_allclose(found.astype(np.float32), wanted.astype(np.float32), atol=6e-3)
+
+
+@pytest.mark.torch
+def test_a_row_that_is_masked_altogether_has_equal_weights() -> None:
+    graph = parsed("""masked (float[2,20,16] q, float[2,20,16] k, float[2,20,16] v,
+        float[20,20] mask) => (float[2,20,16] y)
+        { t = Transpose<perm=[0,2,1]>(k) s = MatMul(q, t) m = Add(s, mask)
+          w = Softmax<axis=-1>(m) y = MatMul(w, v) }""")
+    inputs = inputs_of(graph)
+    mask = np.zeros((20, 20), np.float32)
+    mask[3] = np.finfo(np.float32).min  # as a padded token's row is
+    inputs["mask"] = mask
+    found = run_groups(graph, [(whole(graph), BLOCKS)], inputs)["y"]
+    assert "below_1" in source_of(graph), "block by block"
+    np.testing.assert_allclose(found, evaluate(graph, inputs)["y"], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(found[:, 3], inputs["v"].mean(1), rtol=1e-4, atol=1e-4)
 
 
 @given(

@@ -6,7 +6,8 @@ is summed already shrinks by the same factor; the last step divides by the sum o
     sum_k exp(s_k - top) v_k / sum_k exp(s_k - top)
 
 Powers are those of two, of which a card has an instruction: what scores are multiplied with, and
-the logarithm of e, are one factor, and taking the largest away is part of the multiplication.
+the logarithm of e, are one factor. It comes after the largest is taken away: a row that is masked
+with the least number of f32 altogether has equal weights, and would leave f32 before.
 """
 
 from __future__ import annotations
@@ -201,12 +202,11 @@ def _step(
     scores, factor = _factor(row.scores)
     score = _scores(writer, loop, sides, replace(row, scores=scores))
     most, base, part, fade = (writer.fresh(stem) for stem in ("most", "base", "part", "fade"))
-    largest = f"tl.max({score}, axis=1, keep_dims=True) * {factor!r}"
-    writer.line(f"{most} = tl.maximum({top}, {largest})")
+    writer.line(f"{most} = tl.maximum({top}, tl.max({score}, axis=1, keep_dims=True))")
     # a row may begin with blocks that are masked altogether
     writer.line(f"{base} = tl.where({most} == {_LOWEST}, 0.0, {most})")
-    writer.line(f"{part} = tl.exp2({score} * {factor!r} - {base})")
-    writer.line(f"{fade} = tl.exp2({top} - {base})")
+    writer.line(f"{part} = tl.exp2(({score} - {base}) * {factor!r})")
+    writer.line(f"{fade} = tl.exp2(({top} - {base}) * {factor!r})")
     writer.line(f"{below} = {below} * {fade} + tl.sum({part}, axis=1, keep_dims=True)")
     values = operand_text(writer, loop, sides.right, (loop.k, sides.columns), sides.dtype)
     left = spelling.casted(part, "f32", sides.dtype)
@@ -255,7 +255,7 @@ def _tell(writer: KernelWriter, loop: ProductLoop, sides: ProductOperands, loads
     )
     trips = writer.scopes[-1].trips
     tally = writer.tally
-    for function, times in (("exp2", 1), ("maximum", 1), ("add", 2)):
+    for function, times in (("exp2", 1), ("maximum", 1), ("add", 2), ("multiply", 1)):
         tally.work(function, rows * depth, trips * times)
     tally.work("multiply", rows * columns, trips)
     tally.averaged.append((rows, depth, trips))
